@@ -74,6 +74,13 @@ struct KeepRule {
   std::vector<TensorMask> table;
 };
 
+/// What a constraint asks of a variable's tile at each node of these tensors in a memory.
+struct TileLimit {
+  std::size_t variable = 0;  ///< of the iteration space
+  TensorMask tensors = 0;
+  std::int64_t minimum = 1, maximum = 1;
+};
+
 /// One component as one Einsum sees it: every expression that depends on the Einsum is evaluated.
 /// `keep` and `may_keep` may name outer memories and so depend on a mapping's choice: see
 /// keep_sets.
@@ -90,6 +97,7 @@ struct BoundComponent {
   KeepRule keep, may_keep, back;
   /// What constraints ask for; counts more than the rules.
   TensorMask asked = 0, forbidden = 0;
+  std::vector<TileLimit> tile_limits;
 };
 
 /// A network on the way to a compute.

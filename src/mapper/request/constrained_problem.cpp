@@ -1,5 +1,7 @@
 #include "constrained_problem.h"
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "mapper/common/spatial_wishes.h"
@@ -31,12 +33,29 @@ void exclude_variables(const BoundProblem& problem, const Constraints& constrain
   }
 }
 
+/// Of tensors that are named; what the innermost node holds depends on the mapping.
+void limit_tiles(const Constraints& constraints, BoundEinsum* einsum) {
+  for (const TileConstraint& constraint : constraints.tiles) {
+    if (constraint.einsum && *constraint.einsum != einsum->einsum) continue;
+    const int variable = einsum->local_variable[constraint.variable.index()];
+    TensorMask tensors = 0;
+    for (const TensorId tensor : constraint.tensors)
+      if (const int local = einsum->local_tensor[tensor.index()]; local >= 0)
+        tensors |= TensorMask{1} << local;
+    if (variable < 0 || tensors == 0) continue;
+    einsum->components[constraint.memory.index()].tile_limits.push_back(
+        {static_cast<std::size_t>(variable), tensors, constraint.minimum,
+         constraint.maximum.value_or(std::numeric_limits<std::int64_t>::max())});
+  }
+}
+
 }  // namespace
 
 BoundProblem constrained(BoundProblem problem, const Constraints& constraints) {
   for (BoundEinsum& einsum : problem.einsums) {
     ask_memories(problem, constraints, &einsum);
     exclude_variables(problem, constraints, &einsum);
+    limit_tiles(constraints, &einsum);
   }
   problem.bounds = cost_bounds(problem);
   return problem;

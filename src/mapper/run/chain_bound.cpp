@@ -1,6 +1,8 @@
 #include "chain_bound.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <utility>
 #include <variant>
 
@@ -56,6 +58,34 @@ Mapping mapping_of(const BoundProblem& problem, const Chain& chain) {
   return mapping;
 }
 
+/// The order that constraints ask for, of loops between two nodes: what they cost is the same in any,
+/// but for one that moves a window.
+void order_loops(const Einsum& einsum, const Constraints& constraints, Chain* chain) {
+  const auto node_at = [&](std::size_t i) { return std::get_if<ChainNode>(&chain->steps[i]); };
+  for (const LoopOrderConstraint& constraint : constraints.loop_orders) {
+    if (constraint.einsum && *constraint.einsum != EinsumId(0)) continue;
+    std::size_t begin = chain->steps.size();  // after the memory's innermost node
+    for (std::size_t i = 0; i < chain->steps.size(); ++i)
+      if (node_at(i) != nullptr && node_at(i)->memory == constraint.memory) begin = i + 1;
+    const auto rank_of = [&](std::size_t i) {
+      const RankVariableId variable =
+          einsum.iteration_space[std::get<ChainLoop>(chain->steps[i]).variable].variable;
+      return std::find(constraint.order.begin(), constraint.order.end(), variable) -
+             constraint.order.begin();
+    };
+    std::vector<std::size_t> loops;
+    for (std::size_t i = begin; i < chain->steps.size() && node_at(i) == nullptr; ++i)
+      if (!std::get<ChainLoop>(chain->steps[i]).spatial &&
+          rank_of(i) < static_cast<std::ptrdiff_t>(constraint.order.size()))
+        loops.push_back(i);
+    std::vector<std::size_t> ordered = loops;
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [&](std::size_t i, std::size_t j) { return rank_of(i) < rank_of(j); });
+    const auto before = chain->steps;
+    for (std::size_t n = 0; n < loops.size(); ++n) chain->steps[loops[n]] = before[ordered[n]];
+  }
+}
+
 }  // namespace
 
 std::optional<ChainBound> ChainBound::of(const BoundProblem& problem, const BoundProblem& bounded,
@@ -101,8 +131,9 @@ bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomi
 
 void ChainBound::offer_mapping() {
   if (incumbent_ == nullptr) return;
-  const std::optional<Chain> chain = chains_->next_chain();
+  std::optional<Chain> chain = chains_->next_chain();
   if (!chain) return;
+  order_loops(problem_.workload[EinsumId(0)], options_.constraints, &*chain);
   MappedResult mapped;
   mapped.mapping = mapping_of(problem_, *chain);
   ++evaluations_;

@@ -146,7 +146,7 @@ double TileLattice::least_that_fits(double limit) {
       if (position[k] == 0) continue;
       const std::size_t i = position[k] - 1, memory = tensor.known->memories[i];
       const double bits = label.bits[memory] + tensor.places[i].bits[label.shape];
-      if (bits > chain_.size_bits[memory]) continue;
+      if (bits > chain_.size_bits[memory] || !(bits < kNone)) continue;
       next.bits = label.bits;
       next.bits[memory] = bits;
       for (std::size_t from = tensor.known->is_backed_first ? 1 : 0; from < position[k]; ++from) {

@@ -70,6 +70,9 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
       const bool drains = std::get<Memory>(problem.arch[memory].kind).draining_reads ==
                           DrainingReads::kCounted;
       own.drain_j.push_back(drains ? own.read_j.back() : 0);
+      std::vector<TileLimit>& limits = own.limits.emplace_back();
+      for (const TileLimit& limit : bound.components[memory.index()].tile_limits)
+        if ((limit.tensors >> access.tensor & 1) != 0) limits.push_back(limit);
     }
     const bool must_be_outermost =
         !own.memories.empty() && own.memories.front() == 0 && own.must.front();
@@ -90,10 +93,17 @@ bool ChainTensor::equals(const ChainTensor& other) const {
     return a.slack == b.slack && std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(),
                                             b.terms.end(), same_term);
   };
+  const auto same_limit = [](const TileLimit& a, const TileLimit& b) {
+    return a.variable == b.variable && a.minimum == b.minimum && a.maximum == b.maximum;
+  };
   return access->is_output == other.access->is_output &&
          access->relevance == other.access->relevance &&
          std::equal(access->index.begin(), access->index.end(), other.access->index.begin(),
                     other.access->index.end(), same_index) &&
+         std::equal(limits.begin(), limits.end(), other.limits.begin(), other.limits.end(),
+                    [&](const auto& a, const auto& b) {
+                      return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_limit);
+                    }) &&
          memories == other.memories && must == other.must && bits == other.bits &&
          read_j == other.read_j && write_j == other.write_j && drain_j == other.drain_j &&
          values == other.values && compulsory == other.compulsory && share == other.share &&

@@ -17,6 +17,7 @@ struct ChainTensor {
   std::vector<double> bits;             ///< of a value
   std::vector<double> read_j, write_j;  ///< of a value
   std::vector<double> drain_j;          ///< reading a value that is written back
+  std::vector<std::vector<TileLimit>> limits;  ///< of its tiles
   double values = 0;                    ///< that the Einsum touches
   /// Of these the first one from (to) the outermost memory is compulsory traffic, which is left out.
   double compulsory = 0;

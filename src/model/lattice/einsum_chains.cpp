@@ -21,7 +21,16 @@ class ChainWriter {
     steps_.emplace_back(ChainNode{tensor.tensor, compute_.path[tensors_.memories[memory]], slides});
     for (std::size_t m = memory; m < n_above_.size(); ++m) n_above_[m] = steps_.size();
   }
+  /// Of loops over a variable between two nodes, one is left.
   void loop(std::size_t variable, std::int64_t trips) {
+    for (std::size_t s = steps_.size(); s-- > 0;) {
+      const auto* other = std::get_if<ChainLoop>(&steps_[s]);
+      if (other == nullptr) break;
+      if (other->variable != variable) continue;
+      trips *= other->trips;
+      steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(s));
+      break;
+    }
     steps_.emplace_back(ChainLoop{variable, trips});
   }
   Chain finish() const {

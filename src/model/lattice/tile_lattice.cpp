@@ -149,6 +149,12 @@ void TileLattice::price() {
         const std::size_t m = known.memories[i];
         for (std::size_t v = 0; v < n_variables; ++v) tile[v] = divisors_[v][index[v]] * least[m][v];
         place.bits[x] = volume_of(*known.access, tile) * known.bits[i];
+        for (const TileLimit& limit : known.limits[i]) {
+          const std::int64_t own = divisors_[limit.variable][index[limit.variable]];
+          if (own * least[m][limit.variable] > limit.maximum ||
+              own * most[m][limit.variable] < limit.minimum)
+            place.bits[x] = kUnreached;  // it is not allowed, as if it did not fit
+        }
         double visits = chain_.points;
         for (std::size_t v = 0; v < n_variables; ++v) {
           tile[v] = divisors_[v][index[v]] * most[m][v];
@@ -331,7 +337,7 @@ void TileLattice::place_nodes(std::size_t p) {
         const Row& before = rows_[p][w];
         const Row& energy = position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : nothing_;
         for (std::size_t x = 0; x < n_tiles_; ++x) {
-          const double sum = bits[x] <= room[x] ? before[x] + energy[x] : kUnreached;
+          const double sum = bits[x] <= room[x] && bits[x] < kUnreached ? before[x] + energy[x] : kUnreached;
           next[w][x] = std::min(next[w][x], sum);
         }
       }
