@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,11 +32,12 @@ struct Chain {
 
 /// What an Einsum costs at least if its points are spread over the computes in one way.
 struct SpreadBound {
-  double seconds = 0;  ///< of the computes
+  double seconds = 0;  ///< of the computes, and where it is refined of the memories beside them
   /// Of the compute and all that it and the memories on its way move (J), beyond the compulsory
   /// traffic of the outermost memory. Networks and leakage are left out.
   double energy_j = 0;
-  bool is_refined = false;  ///< refine() knows no more
+  double price = 0;         ///< refine(): of no chain less
+  bool is_refined = false;  ///< it knows no more
 };
 
 /// Lower bounds of one Einsum among the others, with perfect factors and no incremental nodes: one
@@ -55,9 +57,12 @@ class EinsumChains {
 
   /// Empty for copies, and where there are too many ways.
   const std::vector<SpreadBound>& spreads() const { return spreads_; }
-  /// Raises the energy to that of the cheapest chain, or to `limit_j`, which leaves room for more
-  /// later; infinite where none fits.
-  void refine(std::size_t spread, double limit_j);
+  /// What an objective makes of an energy (J) and a time (s) of the Einsum: grows with both.
+  using Price = std::function<double(double energy_j, double seconds)>;
+  /// Raises energy and time to those of the cheapest chain, or the price to `limit`, which leaves
+  /// room for more later; infinite where none fits. The price of the bound is then no more than that
+  /// of any chain; of its energy alone, if that is the price, the same holds.
+  void refine(std::size_t spread, const Price& price, double limit);
   /// Whether all bounds of another Einsum are the same as these.
   bool equals(const EinsumChains& other) const;
   /// The cheapest chain of a refined spread; nothing where none was found.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,7 +41,12 @@ class ProblemChains {
   struct Choice;
   std::vector<Choice> cheapest();
   double value(double energy_j, double seconds) const;
-  std::optional<std::size_t> next_below(double limit) const;
+  struct Next {
+    std::optional<std::size_t> spread;  ///< that is not refined, the cheapest of these
+    double price = std::numeric_limits<double>::infinity();  ///< of it, at least
+    double bound = std::numeric_limits<double>::infinity();  ///< of all
+  };
+  Next next_of_one() const;
   bool refine_one(double limit);
 
   const BoundProblem& problem_;

@@ -58,6 +58,25 @@ Mapping mapping_of(const BoundProblem& problem, const Chain& chain) {
   return mapping;
 }
 
+/// Whether every fanout is used as much as `min_usage` wants: what uses less may be in the space or
+/// not, as others allow.
+bool uses_enough(const BoundEinsum& bound, const Chain& chain) {
+  const auto compute =
+      std::find_if(bound.computes.begin(), bound.computes.end(),
+                   [&](const BoundCompute& own) { return own.component == chain.compute; });
+  for (const ComponentId component : compute->path) {
+    const std::vector<BoundSpatial>& spatial = bound.components[component.index()].spatial;
+    for (std::uint32_t d = 0; d < spatial.size(); ++d) {
+      double used = 1;
+      for (const auto& step : chain.steps)
+        if (const auto* loop = std::get_if<ChainLoop>(&step))
+          if (loop->spatial == std::pair(component, d)) used *= static_cast<double>(loop->trips);
+      if (used < spatial[d].min_usage * static_cast<double>(spatial[d].fanout)) return false;
+    }
+  }
+  return true;
+}
+
 /// The order that constraints ask for, of loops between two nodes: what they cost is the same in any,
 /// but for one that moves a window.
 void order_loops(const Einsum& einsum, const Constraints& constraints, Chain* chain) {
@@ -132,7 +151,7 @@ bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomi
 void ChainBound::offer_mapping() {
   if (incumbent_ == nullptr) return;
   std::optional<Chain> chain = chains_->next_chain();
-  if (!chain) return;
+  if (!chain || !uses_enough(problem_[EinsumId(0)], *chain)) return;
   order_loops(problem_.workload[EinsumId(0)], options_.constraints, &*chain);
   MappedResult mapped;
   mapped.mapping = mapping_of(problem_, *chain);

@@ -410,6 +410,16 @@ double write_energy(const BoundProblem& problem, EinsumId id, ComponentId memory
   return access_of(problem, id, memory, tensor, action).energy_j;
 }
 
+double read_seconds(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
+  const int action = problem[id].components[memory.index()].read_action;
+  return access_of(problem, id, memory, tensor, action).seconds;
+}
+
+double write_seconds(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
+  const int action = problem[id].components[memory.index()].write_action;
+  return access_of(problem, id, memory, tensor, action).seconds;
+}
+
 std::vector<std::vector<std::size_t>> operand_places(const BoundProblem& problem, EinsumId id,
                                                      const BoundCompute& compute,
                                                      const OperandQuestion& question) {

@@ -34,6 +34,10 @@ double values_of(const BoundProblem& problem, EinsumId einsum, const BoundAccess
 double read_energy(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
 double write_energy(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
 
+/// How long it takes an instance of the memory (s).
+double read_seconds(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
+double write_seconds(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
+
 /// Whose energy is asked for.
 struct OperandQuestion {
   Factors factors = Factors::kAny;

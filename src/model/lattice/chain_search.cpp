@@ -14,36 +14,49 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostMemories = 8, kMostLabels = 300'000;
 
+using PerMemory = std::array<double, kMostMemories>;
+
+bool is_no_worse(const PerMemory& a, const PerMemory& b) {
+  for (std::size_t m = 0; m < kMostMemories; ++m)
+    if (a[m] > b[m]) return false;
+  return true;
+}
+
+}  // namespace
+
 /// A state, and what it took to get there from the inside.
-struct Label {
+struct TileLattice::Label {
   double energy_j = 0;
-  std::array<double, kMostMemories> bits = {};  ///< that nodes further in take, per memory
+  PerMemory bits = {};                  ///< that nodes further in take
+  PerMemory read_s = {}, write_s = {};  ///< of all instances, as far as they work side by side
   std::size_t position = 0, shape = 0, window = 0;
   std::size_t before = 0;  ///< the label further in; itself: none
 
   bool is_no_worse_than(const Label& other) const {
-    for (std::size_t m = 0; m < kMostMemories; ++m)
-      if (bits[m] > other.bits[m]) return false;
-    return energy_j <= other.energy_j;
+    return energy_j <= other.energy_j && is_no_worse(bits, other.bits) &&
+           is_no_worse(read_s, other.read_s) && is_no_worse(write_s, other.write_s);
   }
 };
 
+namespace {
+
+template <class Label>
 class Frontier {
  public:
   /// Where nothing known is as good.
-  void add(const Label& label, std::size_t state, double whole_j) {
+  void add(const Label& label, std::size_t state, double price) {
     std::vector<std::size_t>& same = by_state_[state];
     for (const std::size_t other : same)
       if (labels_[other].is_no_worse_than(label)) return;
     same.push_back(labels_.size());
-    queue_.push({whole_j, labels_.size()});
+    queue_.push({price, labels_.size()});
     labels_.push_back(label);
   }
 
   bool empty() const { return queue_.empty(); }
   std::size_t size() const { return labels_.size(); }
-  /// Energy of all that lead through the cheapest one, at least.
-  double least() const { return queue_.top().whole_j; }
+  /// Price of all that lead through the cheapest one, at least.
+  double least() const { return queue_.top().price; }
   std::size_t take() {
     const std::size_t index = queue_.top().label;
     queue_.pop();
@@ -53,11 +66,11 @@ class Frontier {
 
  private:
   struct Entry {
-    double whole_j;
+    double price;
     std::size_t label;
     /// Of equals the last one, which is further out.
     bool operator<(const Entry& other) const {
-      return whole_j != other.whole_j ? whole_j > other.whole_j : label < other.label;
+      return price != other.price ? price > other.price : label < other.label;
     }
   };
   std::vector<Label> labels_;
@@ -67,7 +80,47 @@ class Frontier {
 
 }  // namespace
 
-double TileLattice::least_that_fits(double limit) {
+/// Of a node at one memory that gets its tiles from one at another, or hands them back to it.
+void TileLattice::add_times(const Tensor& tensor, std::size_t from, std::size_t to,
+                            Label* label) const {
+  const ChainTensor& known = *tensor.known;
+  const Place& place = tensor.places[to];
+  const std::size_t inner = known.memories[to], outer = known.memories[from];
+  double values = place.moved[label->shape];
+  if (label->window > 0 && known.slides()) values *= place.share[label->window - 1][label->shape];
+  const double apart = values / place.multicast[from];
+  if (!known.access->is_output) {
+    label->write_s[inner] += values * known.write_s[to] / active_[inner];
+    label->read_s[outer] += apart * known.read_s[from] / active_[outer];
+    return;
+  }
+  label->write_s[outer] += apart * known.write_s[from] / active_[outer];
+  if (known.drain_j[to] > 0) label->read_s[inner] += values * known.read_s[to] / active_[inner];
+  if (known.has_windows) return;
+  const double returned = std::max(0.0, values - place.first_sums);
+  label->write_s[inner] += returned * known.write_s[to] / active_[inner];
+  label->read_s[outer] += returned / place.multicast[from] * known.read_s[from] / active_[outer];
+}
+
+void TileLattice::add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const {
+  const ChainTensor& known = *tensor.known;
+  const std::size_t memory = known.memories[i];
+  const ChainTensors::Moves moves = chain_.operand_moves(known, i, spread_);
+  (known.access->is_output ? label->write_s : label->read_s)[memory] +=
+      moves.moved * (known.access->is_output ? known.write_s[i] : known.read_s[i]) /
+      active_[memory];
+  label->read_s[memory] += moves.returned * known.read_s[i] / active_[memory];
+}
+
+double TileLattice::busy_seconds(const Label& label) const {
+  double most = 0;
+  for (std::size_t m = 0; m < chain_.memories.size(); ++m)
+    most = std::max(most, chain_.separate_ports[m] ? std::max(label.read_s[m], label.write_s[m])
+                                                   : label.read_s[m] + label.write_s[m]);
+  return most;
+}
+
+double TileLattice::least_that_fits(const Price& price, double compute_s, double limit) {
   steps_.clear();
   const auto add_step = [&](const Label& outer, const Label& inner) {
     if (outer.shape != inner.shape) {
@@ -86,34 +139,38 @@ double TileLattice::least_that_fits(double limit) {
     }
   };
   if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
-  Frontier frontier;
+  Frontier<Label> frontier;
   const auto add = [&](Label label) {
     const std::vector<Row>& rows = rows_[label.position];
     if (rows.empty()) return;
-    const double whole_j = label.energy_j + rows[label.window][label.shape];
-    if (!(whole_j + constant_j_ < limit)) return;
+    const double energy_j = label.energy_j + rows[label.window][label.shape] + constant_j_;
+    if (!(energy_j < kNone)) return;
+    const double whole = price(energy_j, std::max(compute_s, busy_seconds(label)));
+    if (!(whole < limit)) return;
     const std::size_t state =
         (label.position * (windows_.size() + 1) + label.window) * n_tiles_ + label.shape;
-    frontier.add(label, state, whole_j);
+    frontier.add(label, state, whole);
   };
   for (std::size_t p = first_; p < n_positions_; ++p) {
     const Position position = position_of(p);
     Label label;
-    for (std::size_t k = 0; k < tensors_.size(); ++k)
+    for (std::size_t k = 0; k < tensors_.size(); ++k) {
       label.energy_j += position[k] == 0 ? kNone : tensors_[k].operand_j[position[k] - 1];
+      if (label.energy_j < kNone) add_operand_times(tensors_[k], position[k] - 1, &label);
+    }
     label.position = p;
     label.before = frontier.size();
     if (label.energy_j < kNone) add(label);
   }
   while (!frontier.empty()) {
-    const double least_j = frontier.least() + constant_j_;
-    if (frontier.size() > kMostLabels) return least_j;
+    const double least = frontier.least();
+    if (frontier.size() > kMostLabels) return least;
     const std::size_t index = frontier.take();
     const Label label = frontier[index];
     if (label.position == first_ && label.shape + 1 == n_tiles_) {
       for (std::size_t i = index; frontier[i].before != i; i = frontier[i].before)
         add_step(frontier[i], frontier[frontier[i].before]);
-      return least_j;
+      return least;
     }
     Label next = label;
     next.before = index;
@@ -147,18 +204,20 @@ double TileLattice::least_that_fits(double limit) {
       const std::size_t i = position[k] - 1, memory = tensor.known->memories[i];
       const double bits = label.bits[memory] + tensor.places[i].bits[label.shape];
       if (bits > chain_.size_bits[memory] || !(bits < kNone)) continue;
-      next.bits = label.bits;
-      next.bits[memory] = bits;
       for (std::size_t from = tensor.known->is_backed_first ? 1 : 0; from < position[k]; ++from) {
         bool skips = false;
         for (std::size_t m = from; m < i; ++m) skips = skips || tensor.known->must[m];
         Position earlier = position;
         earlier[k] = from;
         if (skips || !may_follow(earlier, tensor, i)) continue;
+        next = label;
+        next.before = index;
+        next.bits[memory] = bits;
         next.position = label.position - (position[k] - from) * tensor.stride;
-        next.energy_j =
-            label.energy_j +
-            (from > 0 ? node_energy(tensor, from - 1, i, label.window)[label.shape] : 0.0);
+        if (from > 0) {
+          next.energy_j += node_energy(tensor, from - 1, i, label.window)[label.shape];
+          add_times(tensor, from - 1, i, &next);
+        }
         add(next);
       }
     }

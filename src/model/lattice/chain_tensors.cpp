@@ -47,6 +47,9 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
     size_bits.push_back(bound.components[compute.path[place].index()].size_bits);
     forces_order.push_back(
         problem.arch[compute.path[place]].tensor_policy()->force_memory_hierarchy_order);
+    instances.push_back(bound.components[compute.path[place].index()].instances);
+    separate_ports.push_back(std::get<Memory>(problem.arch[compute.path[place]].kind).ports ==
+                             Ports::kSeparate);
   }
   for (const BoundAccess& access : bound.accesses) {
     if (!is_known(problem, id, access)) continue;
@@ -67,6 +70,8 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
           bound.components[memory.index()].bits_per_value[static_cast<std::size_t>(access.tensor)]);
       own.read_j.push_back(read_energy(problem, id, memory, access.tensor));
       own.write_j.push_back(write_energy(problem, id, memory, access.tensor));
+      own.read_s.push_back(read_seconds(problem, id, memory, access.tensor));
+      own.write_s.push_back(write_seconds(problem, id, memory, access.tensor));
       const bool drains = std::get<Memory>(problem.arch[memory].kind).draining_reads ==
                           DrainingReads::kCounted;
       own.drain_j.push_back(drains ? own.read_j.back() : 0);
@@ -105,7 +110,8 @@ bool ChainTensor::equals(const ChainTensor& other) const {
                       return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_limit);
                     }) &&
          memories == other.memories && must == other.must && bits == other.bits &&
-         read_j == other.read_j && write_j == other.write_j && drain_j == other.drain_j &&
+         read_j == other.read_j && write_j == other.write_j &&
+         read_s == other.read_s && write_s == other.write_s && drain_j == other.drain_j &&
          values == other.values && compulsory == other.compulsory && share == other.share &&
          is_backed_first == other.is_backed_first && is_above_all == other.is_above_all &&
          has_nodes == other.has_nodes;
@@ -149,20 +155,27 @@ double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer
   return spread.gaps.empty() ? std::min(product, same(spread.all)) : product;
 }
 
-double ChainTensors::operand_energy(const ChainTensor& tensor, std::size_t i,
-                                    const Spread& spread) const {
+ChainTensors::Moves ChainTensors::operand_moves(const ChainTensor& tensor, std::size_t i,
+                                                const Spread& spread) const {
   // Where it may stand above all loops in any memory, as if it stood in the first one.
   const double served = spread_between(tensor, tensor.has_nodes ? tensor.memories[i] : 0,
                                        memories.size(), spread);
-  const double compulsory = i == 0 ? tensor.compulsory : 0;
-  const double moved_j = tensor.access->is_output ? tensor.write_j[i] : tensor.read_j[i];
-  double energy_j = std::max(0.0, points / served - compulsory) * moved_j;
-  if (!tensor.access->is_output || tensor.has_windows) return energy_j;
+  Moves moves{points / served, 0};
+  if (!tensor.access->is_output || tensor.has_windows) return moves;
   double first_sums = tensor.values;  // are not there to be read yet, on any instance
   for (std::size_t v = 0; v < sizes.size(); ++v)
     if (tensor.access->relevance[v] == Relevance::kIrrelevant)
       first_sums *= static_cast<double>(spread.all[v]);
-  return energy_j + std::max(0.0, points - first_sums) / served * tensor.read_j[i];
+  moves.returned = std::max(0.0, points - first_sums) / served;
+  return moves;
+}
+
+double ChainTensors::operand_energy(const ChainTensor& tensor, std::size_t i,
+                                    const Spread& spread) const {
+  const Moves moves = operand_moves(tensor, i, spread);
+  const double compulsory = i == 0 ? tensor.compulsory : 0;
+  const double moved_j = tensor.access->is_output ? tensor.write_j[i] : tensor.read_j[i];
+  return std::max(0.0, moves.moved - compulsory) * moved_j + moves.returned * tensor.read_j[i];
 }
 
 double ChainTensors::least_operand_energy(const ChainTensor& tensor, const Spread& spread) const {

@@ -16,6 +16,7 @@ struct ChainTensor {
   std::vector<char> must;               ///< per memory of these, as all below: it must hold it
   std::vector<double> bits;             ///< of a value
   std::vector<double> read_j, write_j;  ///< of a value
+  std::vector<double> read_s, write_s;  ///< of a value, one instance
   std::vector<double> drain_j;          ///< reading a value that is written back
   std::vector<std::vector<TileLimit>> limits;  ///< of its tiles
   double values = 0;                    ///< that the Einsum touches
@@ -39,6 +40,11 @@ struct ChainTensors {
   /// Energy of the operand that the compute takes from (hands to) the i-th of the tensor's
   /// memories (J).
   double operand_energy(const ChainTensor& tensor, std::size_t i, const Spread& spread) const;
+  /// Values of the operand that the memory hands to the compute (takes), and sums that come back.
+  struct Moves {
+    double moved = 0, returned = 0;
+  };
+  Moves operand_moves(const ChainTensor& tensor, std::size_t i, const Spread& spread) const;
   /// Of all operands, each from the memory that is cheapest for it.
   double least_operand_energy(const Spread& spread) const;
   /// The same of one.
@@ -55,6 +61,8 @@ struct ChainTensors {
   std::vector<std::size_t> memories;  ///< places on the way to the compute
   std::vector<double> size_bits;      ///< per memory
   std::vector<char> forces_order;     ///< per memory
+  std::vector<double> instances;      ///< per memory
+  std::vector<char> separate_ports;   ///< per memory
   std::vector<ChainTensor> tensors;
   Spreads spreads;
   Factors64 sizes;    ///< per variable

@@ -113,7 +113,7 @@ EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum) {
     }
     for (std::size_t i = 0; i < spreads.size(); ++i) {
       spreads_.push_back({way.seconds / spreads[i].lanes,
-                          way.compute_j + way.tensors.least_operand_energy(spreads[i]), false});
+                          way.compute_j + way.tensors.least_operand_energy(spreads[i]), 0, false});
       way_of_.push_back(ways_.size() - 1);
       index_in_way_.push_back(i);
     }
@@ -133,25 +133,35 @@ EinsumChains::EinsumChains(EinsumChains&&) noexcept = default;
 EinsumChains& EinsumChains::operator=(EinsumChains&&) noexcept = default;
 EinsumChains::~EinsumChains() = default;
 
-void EinsumChains::refine(std::size_t index, double limit_j) {
+void EinsumChains::refine(std::size_t index, const Price& price, double limit) {
   SpreadBound& bound = spreads_[index];
   if (bound.is_refined) return;
   const Way& way = *ways_[way_of_[index]];
   const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
-  const double limit = limit_j - way.compute_j;
-  const auto raise = [&](double least) {
-    bound.energy_j = std::max(bound.energy_j, way.compute_j + std::min(least, limit));
-    return bound.energy_j < limit_j;
+  const auto whole = [&](double energy_j, double seconds) {
+    return price(way.compute_j + energy_j, seconds);
   };
-  const double known = bound.energy_j - way.compute_j;
+  const auto raise_energy = [&](double energy_j) {
+    bound.energy_j = std::max(bound.energy_j, way.compute_j + energy_j);
+    bound.price = std::max(bound.price, std::min(limit, price(bound.energy_j, bound.seconds)));
+    return bound.price < limit;
+  };
+  const auto least_of = [&](TileLattice* lattice) {
+    return lattice->least([&](double energy_j) { return whole(energy_j, bound.seconds) >= limit; },
+                          bound.energy_j - way.compute_j);
+  };
+  if (!raise_energy(0)) return;
   if (way.tensors.have_windows())
-    for (const Windows windows : {Windows::kAnywhere, Windows::kAsMoved})
-      if (!raise(TileLattice(way.tensors, spread, windows).least(limit, known))) return;
+    for (const Windows windows : {Windows::kAnywhere, Windows::kAsMoved}) {
+      TileLattice lattice(way.tensors, spread, windows);
+      if (!raise_energy(least_of(&lattice))) return;
+    }
   TileLattice lattice(way.tensors, spread, Windows::kStepByStep);
-  if (!raise(lattice.least(limit, known)) || !raise(lattice.least_that_fits(limit))) return;
+  if (!raise_energy(least_of(&lattice))) return;
+  bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit));
+  if (bound.price >= limit) return;
+  bound.is_refined = true;
   if (auto chain = way.chain(spread, lattice)) chains_[index] = std::move(*chain);
-  bound.is_refined =
-      bound.energy_j < limit_j || !(bound.energy_j < std::numeric_limits<double>::infinity());
 }
 
 std::optional<Chain> EinsumChains::chain_of(std::size_t spread) const {

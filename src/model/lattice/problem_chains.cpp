@@ -11,7 +11,6 @@
 namespace sluice {
 namespace {
 
-constexpr double kRounding = 1e-9;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 /// Of one Einsum: the least energy where it takes so long.
@@ -160,50 +159,41 @@ std::vector<ProblemChains::Choice> ProblemChains::cheapest() {
   return choices;
 }
 
-/// Of one Einsum: the cheapest spread that is not refined and below the limit.
-std::optional<std::size_t> ProblemChains::next_below(double limit) const {
+/// Of one Einsum: the cheapest spread, refined or not, below the limit.
+ProblemChains::Next ProblemChains::next_of_one() const {
+  Next next;
   const std::vector<SpreadBound>& spreads = parts_.front()->chains.spreads();
-  std::optional<std::size_t> next;
   for (std::size_t s = 0; s < spreads.size(); ++s) {
-    if (spreads[s].is_refined) continue;
-    const double own = value(spreads[s].energy_j, spreads[s].seconds);
-    if (!(own < limit)) continue;
-    limit = own;
-    next = s;
+    const double own = std::max({spreads[s].price, value(spreads[s].energy_j, spreads[s].seconds),
+                                 value(parts_.front()->floor_j, spreads[s].seconds)});
+    next.bound = std::min(next.bound, own);
+    if (spreads[s].is_refined || !(own < next.price)) continue;
+    next.price = own;
+    next.spread = s;
   }
   return next;
 }
 
 bool ProblemChains::refine_one(double limit) {
-  Part& part = *parts_.front();
-  const std::optional<std::size_t> spread = next_below(limit);
-  if (!spread) return false;
-  const double seconds = part.chains.spreads()[*spread].seconds;
-  const double all_s = std::max(seconds, traffic_.memory_s);
-  const double rest_j = traffic_.energy_floor_j + leak_w_ * all_s;
-  part.chains.refine(*spread, (goal_ == Goal::kEnergy ? limit : limit / all_s) - rest_j);
-  const SpreadBound& refined = part.chains.spreads()[*spread];
-  if (refined.is_refined)
-    untold_ = spread;
-  else if (value(refined.energy_j, seconds) < limit * (1 - kRounding))
-    return false;  // nothing more is found
-  part.update(seconds);
+  const Next next = next_of_one();
+  if (!next.spread || !(next.price < limit)) return false;
+  EinsumChains& chains = parts_.front()->chains;
+  chains.refine(*next.spread, [&](double e, double s) { return value(e, s); }, limit);
+  if (chains.spreads()[*next.spread].is_refined) untold_ = next.spread;
+  if (const double bound = next_of_one().bound; bound < kUnknown) bound_ = std::max(bound_, bound);
   return true;
 }
 
 bool ProblemChains::refine(double limit) {
   if (bound_ >= limit) return false;
+  if (parts_.size() == 1 && parts_.front()->count == 1) return refine_one(limit);
   bool is_better = false;
-  if (parts_.size() == 1 && parts_.front()->count == 1) {
-    is_better = refine_one(limit);
-  } else {
-    for (const Choice& choice : cheapest()) {
-      EinsumChains& chains = choice.part->chains;
-      if (!choice.point.spread || chains.spreads()[*choice.point.spread].is_refined) continue;
-      chains.refine(*choice.point.spread, kUnknown);
-      choice.part->update(choice.point.seconds);
-      is_better = true;
-    }
+  for (const Choice& choice : cheapest()) {
+    EinsumChains& chains = choice.part->chains;
+    if (!choice.point.spread || chains.spreads()[*choice.point.spread].is_refined) continue;
+    chains.refine(*choice.point.spread, [](double e, double) { return e; }, kUnknown);
+    choice.part->update(choice.point.seconds);
+    is_better = true;
   }
   cheapest();
   return is_better;

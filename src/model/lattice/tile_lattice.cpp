@@ -115,6 +115,11 @@ void TileLattice::price() {
       for (std::size_t v = 0; v < n_variables && chain_.spreads.gaps()[g].memory > m; ++v)
         most[m][v] = least[m][v] *= spread_.gaps[g]->all[v];
   }
+  for (std::size_t m = 0; m < n_memories; ++m) {
+    double inside = 1;
+    for (const std::int64_t factor : least[m]) inside *= static_cast<double>(factor);
+    active_.push_back(std::min(chain_.instances[m], spread_.lanes / inside));
+  }
   for (Tensor& tensor : tensors_) {
     const ChainTensor& known = *tensor.known;
     for (std::size_t i = 0; i < known.memories.size(); ++i) {
@@ -190,7 +195,7 @@ TileLattice::Position TileLattice::position_of(std::size_t p) const {
   return position;
 }
 
-double TileLattice::least(double limit, double otherwise) {
+double TileLattice::least(const std::function<bool(double)>& too_much, double otherwise) {
   if (static_cast<double>(n_tiles_) * static_cast<double>(n_positions_) *
           static_cast<double>(windows_.size() + 1) >
       kMostStates)
@@ -203,14 +208,15 @@ double TileLattice::least(double limit, double otherwise) {
   for (const Tensor& tensor : tensors_)
     least_operands_j += *std::min_element(tensor.operand_j.begin(), tensor.operand_j.end());
   // A node placed makes a position larger.
-  double least = kUnreached;
+  double least = kUnreached, least_cut = kUnreached;
   for (std::size_t p = first_; p < n_positions_; ++p) {
     if (rows_[p].empty()) continue;
     close(&rows_[p]);
     // Nothing below is cheaper than one point's tile shape.
-    if (rows_[p][0][0] + least_operands_j >= limit) {
+    const double below = rows_[p][0][0] + least_operands_j;
+    if (below < kUnreached && too_much(below)) {
       release(p);
-      is_cut_ = true;
+      least_cut = std::min(least_cut, below);
       continue;
     }
     place_nodes(p);
@@ -221,8 +227,7 @@ double TileLattice::least(double limit, double otherwise) {
     least = std::min(least, rows_[p][0][0] + operands_j);
     if (!keeps_rows_) release(p);
   }
-  if (is_cut_) least = std::min(least, limit - constant_j_);
-  return least + constant_j_;
+  return std::min(least + constant_j_, least_cut);
 }
 
 /// All infinite where nothing has reached the position.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <variant>
 #include <vector>
 
@@ -19,11 +20,16 @@ class TileLattice {
  public:
   TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows);
 
-  /// Energy of operands and of what fills memories, or is handed back (J), or `limit`, if that is
-  /// less: infinite where nothing fits, `otherwise` where there are too many states.
-  double least(double limit, double otherwise);
-  /// After least(), of windows step by step: the same of chains whose nodes fit together.
-  double least_that_fits(double limit);
+  /// Energy of operands and of what fills memories, or is handed back (J), or one of those that are
+  /// `too_much`, if that is less: infinite where nothing fits, `otherwise` where there are too many
+  /// states.
+  double least(const std::function<bool(double energy_j)>& too_much, double otherwise);
+  /// What an objective makes of such an energy (J), and the time that memories and computes are
+  /// busy at least (s): grows with both.
+  using Price = std::function<double(double energy_j, double seconds)>;
+  /// After least(), of windows step by step: the least price of chains whose nodes fit together, or
+  /// `limit`, if that is less. `compute_s`: of the computes.
+  double least_that_fits(const Price& price, double compute_s, double limit);
 
   struct Node {
     std::size_t tensor = 0;  ///< among those with nodes
@@ -69,6 +75,10 @@ class TileLattice {
   bool may_follow(const Position& position, const Tensor& tensor, std::size_t i) const;
   std::vector<Row>& rows_of(std::size_t p);
   void release(std::size_t p);
+  struct Label;
+  void add_times(const Tensor& tensor, std::size_t from, std::size_t to, Label* label) const;
+  void add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const;
+  double busy_seconds(const Label& label) const;
   Row free_room(const Position& position, std::size_t tensor, std::size_t i) const;
   const Row& node_energy(const Tensor& tensor, std::size_t from, std::size_t to,
                          std::size_t window) const;
@@ -93,7 +103,7 @@ class TileLattice {
   std::size_t first_ = 0;  // position
   double constant_j_ = 0;
   Row nothing_;          // zeros
-  bool is_cut_ = false;  // something is left out that costs the limit or more
+  std::vector<double> active_;  // per memory: instances that work at the same time, at most
   /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
   std::vector<std::vector<Row>> rows_;
   bool keeps_rows_;

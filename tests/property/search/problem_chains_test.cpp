@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
+#include "mapper/common/part_of_problem.h"
+#include "mapper/request/constraint_check.h"
 #include "oracle/compare.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/registry.h"
@@ -71,7 +75,7 @@ TEST(ProblemChains, AreBelowTheOptimum) {
 }
 
 TEST(ProblemChains, AreBelowWhatMappersFind) {
-  const testing::RandomCases cases = testing::random_cases(25);
+  const testing::RandomCases cases = testing::random_cases(8);
   std::int64_t asked = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
@@ -97,6 +101,86 @@ TEST(ProblemChains, AreBelowWhatMappersFind) {
       }
   }
   EXPECT_GT(asked, cases.count);
+}
+
+/// A constraint of each kind that chains know, on components, tensors and variables by chance.
+Constraints draw_constraints(const BoundProblem& problem, std::mt19937_64* random) {
+  const auto one_of = [&](std::size_t n) { return (*random)() % n; };
+  Constraints constraints;
+  std::vector<ComponentId> memories;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
+    if (problem.arch.components[c].is_memory()) memories.emplace_back(c);
+  const std::vector<TensorId>& tensors = problem.einsums.front().tensors;
+  const std::vector<VariableRange>& variables = problem.workload.einsums.front().iteration_space;
+  const auto a_memory = [&] { return memories[one_of(memories.size())]; };
+  const auto a_tensor = [&] { return tensors[one_of(tensors.size())]; };
+  if (one_of(2) == 0) {
+    StorageConstraint& storage = constraints.storage.emplace_back();
+    storage.name = "storage";
+    storage.memory = a_memory();
+    (one_of(2) == 0 ? storage.keep : storage.forbid) = {a_tensor()};
+  }
+  if (one_of(2) == 0) {
+    TileConstraint& tile = constraints.tiles.emplace_back();
+    tile.name = "tile";
+    tile.memory = a_memory();
+    tile.variable = variables[one_of(variables.size())].variable;
+    if (one_of(4) > 0) tile.tensors = {a_tensor()};
+    if (one_of(2) == 0) tile.minimum = 2;
+    if (tile.minimum == 1 || one_of(2) == 0) tile.maximum = tile.minimum;
+  }
+  if (one_of(2) == 0) {
+    LoopOrderConstraint& order = constraints.loop_orders.emplace_back();
+    order.name = "order";
+    order.memory = a_memory();
+    for (const VariableRange& range : variables) order.order.push_back(range.variable);
+    std::shuffle(order.order.begin(), order.order.end(), *random);
+  }
+  return constraints;
+}
+
+// What comes out is what the search for fused mappings, which knows nothing of chains, finds.
+TEST(ProblemChains, ProveWhatTheExactSearchFinds) {
+  const Mapper& fused = *standard_mappers().find("fused");
+  const testing::RandomCases cases = testing::random_cases(60);
+  std::int64_t asked = 0, by_chains = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    std::mt19937_64 random(seed);
+    const EinsumId einsum(random() % drawn.problem.workload.einsums.size());
+    const auto one = bind_part(with_odd_fanouts(drawn.problem, &random), {einsum});
+    if (!one) continue;
+    MapperOptions options = drawn.options;
+    options.constraints = random() % 2 == 0 ? draw_constraints(*one, &random) : Constraints{};
+    for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
+      options.objectives = {objective};
+      if (!takes_relaxed_bound(fused, *one, options)) continue;
+      const auto truth = fused.map(*one, options, {});
+      if (truth && truth->guarantee.kind != GuaranteeKind::kOptimal) continue;
+      const auto found = run_mapper(fused, *one, options, {});
+      const std::string what = "seed " + std::to_string(seed) + "\n" + oracle::to_yaml(drawn.spec) +
+                               to_yaml(one->workload) + to_yaml(one->arch) +
+                               to_yaml(options.constraints, one->workload, one->arch);
+      ASSERT_EQ(found.has_value(), truth.has_value()) << what;
+      if (!truth) continue;
+      ++asked;
+      by_chains += found->search.mappings_considered < 100 && found->search.mappings_considered <
+                       truth->search.mappings_considered;
+      const double best = objective_value(objective, truth->mappings.front().cost);
+      EXPECT_NEAR(objective_value(objective, found->mappings.front().cost), best, best * 1e-12)
+          << what << to_yaml(found->mappings.front().mapping, one->workload, one->arch)
+          << to_yaml(truth->mappings.front().mapping, one->workload, one->arch);
+      EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal) << what;
+      EXPECT_TRUE(
+          constraint_violations(options.constraints, *one, found->mappings.front().mapping).empty())
+          << what;
+    }
+  }
+  RecordProperty("asked", static_cast<int>(asked));
+  RecordProperty("by_chains", static_cast<int>(by_chains));
+  EXPECT_GT(asked, cases.count / 2);
+  EXPECT_GT(by_chains * 8, asked);
 }
 
 }  // namespace
