@@ -31,6 +31,9 @@ struct TileLattice::Label {
   PerMemory read_s = {}, write_s = {};  ///< of all instances, as far as they work side by side
   std::size_t position = 0, shape = 0, window = 0;
   std::size_t before = 0;  ///< the label further in; itself: none
+  /// 1 + the memory of a node that slides over the window's loop, which stands further out; or 0.
+  std::size_t sliding = 0;
+  bool slides = false;  ///< the node that was placed last
 
   bool is_no_worse_than(const Label& other) const {
     return energy_j <= other.energy_j && is_no_worse(bits, other.bits) &&
@@ -82,12 +85,12 @@ class Frontier {
 
 /// Of a node at one memory that gets its tiles from one at another, or hands them back to it.
 void TileLattice::add_times(const Tensor& tensor, std::size_t from, std::size_t to,
-                            Label* label) const {
+                            std::size_t window, Label* label) const {
   const ChainTensor& known = *tensor.known;
   const Place& place = tensor.places[to];
   const std::size_t inner = known.memories[to], outer = known.memories[from];
   double values = place.moved[label->shape];
-  if (label->window > 0 && known.slides()) values *= place.share[label->window - 1][label->shape];
+  if (window > 0) values *= place.share[window - 1][label->shape];
   const double apart = values / place.multicast[from];
   if (!known.access->is_output) {
     label->write_s[inner] += values * known.write_s[to] / active_[inner];
@@ -110,6 +113,18 @@ void TileLattice::add_operand_times(const Tensor& tensor, std::size_t i, Label* 
       moves.moved * (known.access->is_output ? known.write_s[i] : known.read_s[i]) /
       active_[memory];
   label->read_s[memory] += moves.returned * known.read_s[i] / active_[memory];
+}
+
+/// Whether spatial loops stand between the nodes of two memories.
+bool TileLattice::spreads_between(std::size_t outer, std::size_t inner) const {
+  for (std::size_t g = 0; g < spread_.gaps.size(); ++g) {
+    const std::size_t memory = chain_.spreads.gaps()[g].memory;
+    const Factors64& factors = spread_.gaps[g]->all;
+    if (outer < memory && memory <= inner &&
+        std::any_of(factors.begin(), factors.end(), [](std::int64_t f) { return f > 1; }))
+      return true;
+  }
+  return false;
 }
 
 double TileLattice::busy_seconds(const Label& label) const {
@@ -135,7 +150,7 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
       for (std::size_t k = 0; k < tensors_.size(); ++k)
         if (before[k] != after[k])
           steps_.emplace_back(Node{k, tensors_[k].known->memories[after[k] - 1],
-                                   inner.window > 0 && tensors_[k].known->slides()});
+                                   outer.slides});
     }
   };
   if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
@@ -147,8 +162,8 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
     if (!(energy_j < kNone)) return;
     const double whole = price(energy_j, std::max(compute_s, busy_seconds(label)));
     if (!(whole < limit)) return;
-    const std::size_t state =
-        (label.position * (windows_.size() + 1) + label.window) * n_tiles_ + label.shape;
+    const std::size_t state = ((label.position * (windows_.size() + 1) + label.window) * n_tiles_ +
+                               label.shape) * (kMostMemories + 1) + label.sliding;
     frontier.add(label, state, whole);
   };
   for (std::size_t p = first_; p < n_positions_; ++p) {
@@ -174,6 +189,8 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
     }
     Label next = label;
     next.before = index;
+    next.sliding = 0;
+    next.slides = false;
     const auto index_of = [&](std::size_t v) {
       return label.shape / strides_[v] % divisors_[v].size();
     };
@@ -202,6 +219,8 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
       const Tensor& tensor = tensors_[k];
       if (position[k] == 0) continue;
       const std::size_t i = position[k] - 1, memory = tensor.known->memories[i];
+      // Spatial loops between it and a node that slides would stand below the window's loop.
+      if (label.sliding > 0 && spreads_between(memory, label.sliding - 1)) continue;
       const double bits = label.bits[memory] + tensor.places[i].bits[label.shape];
       if (bits > chain_.size_bits[memory] || !(bits < kNone)) continue;
       for (std::size_t from = tensor.known->is_backed_first ? 1 : 0; from < position[k]; ++from) {
@@ -210,15 +229,21 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
         Position earlier = position;
         earlier[k] = from;
         if (skips || !may_follow(earlier, tensor, i)) continue;
-        next = label;
-        next.before = index;
-        next.bits[memory] = bits;
-        next.position = label.position - (position[k] - from) * tensor.stride;
-        if (from > 0) {
-          next.energy_j += node_energy(tensor, from - 1, i, label.window)[label.shape];
-          add_times(tensor, from - 1, i, &next);
+        for (const bool slides : {false, true}) {
+          if (slides && (label.window == 0 || !tensor.known->slides() || from == 0)) continue;
+          next = label;
+          next.before = index;
+          next.bits[memory] = bits;
+          next.position = label.position - (position[k] - from) * tensor.stride;
+          next.slides = slides;
+          if (slides && label.sliding == 0) next.sliding = memory + 1;
+          const std::size_t window = slides ? label.window : 0;
+          if (from > 0) {
+            next.energy_j += node_energy(tensor, from - 1, i, window)[label.shape];
+            add_times(tensor, from - 1, i, window, &next);
+          }
+          add(next);
         }
-        add(next);
       }
     }
   }

@@ -76,7 +76,9 @@ class TileLattice {
   std::vector<Row>& rows_of(std::size_t p);
   void release(std::size_t p);
   struct Label;
-  void add_times(const Tensor& tensor, std::size_t from, std::size_t to, Label* label) const;
+  void add_times(const Tensor& tensor, std::size_t from, std::size_t to, std::size_t window,
+                 Label* label) const;
+  bool spreads_between(std::size_t outer, std::size_t inner) const;
   void add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const;
   double busy_seconds(const Label& label) const;
   Row free_room(const Position& position, std::size_t tensor, std::size_t i) const;
