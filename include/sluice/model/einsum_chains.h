@@ -1,9 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -62,7 +62,9 @@ class EinsumChains {
   /// Raises energy and time to those of the cheapest chain, or the price to `limit`, which leaves
   /// room for more later; infinite where none fits. The price of the bound is then no more than that
   /// of any chain; of its energy alone, if that is the price, the same holds.
-  void refine(std::size_t spread, const Price& price, double limit);
+  /// Different spreads may be refined at the same time. `cancel` ends it; may be null.
+  void refine(std::size_t spread, const Price& price, double limit,
+              const std::atomic<bool>* cancel);
   /// Whether all bounds of another Einsum are the same as these.
   bool equals(const EinsumChains& other) const;
   /// The cheapest chain of a refined spread; nothing where none was found.
@@ -73,7 +75,7 @@ class EinsumChains {
   std::vector<SpreadBound> spreads_;
   std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum
   std::vector<std::size_t> way_of_, index_in_way_;  ///< per spread
-  std::map<std::size_t, Chain> chains_;             ///< of spreads
+  std::vector<std::unique_ptr<Chain>> chains_;      ///< per spread, once found
 };
 
 }  // namespace sluice

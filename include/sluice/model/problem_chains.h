@@ -1,8 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,17 +22,20 @@ class ProblemChains {
  public:
   enum class Goal : std::uint8_t { kEnergy, kEdp };
 
-  /// `problem` must outlive it.
-  ProblemChains(const BoundProblem& problem, Goal goal);
+  /// `problem` must outlive it. `cancel` ends it, which then knows nothing; may be null.
+  ProblemChains(const BoundProblem& problem, Goal goal, const std::atomic<bool>* cancel);
   ProblemChains(const ProblemChains&) = delete;
   ProblemChains& operator=(const ProblemChains&) = delete;
   ~ProblemChains();
 
   /// No mapping's energy or EDP is below it (J, J·s).
   double bound() const { return bound_; }
-  /// Raises the bound by a small step, or finds a chain that may cost less than `limit`: false
-  /// where no more is known, or the bound has reached it.
-  bool refine(double limit);
+  /// Calls its argument once for each index below a number, in any order or at the same time.
+  using Parallel = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
+  /// Raises the bound by a small step, or finds chains that may cost less than `limit`: false where
+  /// no more is known, or the bound has reached it. What it does depends on the limits alone.
+  /// `cancel` ends it; may be null.
+  bool refine(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
   /// Of a workload of one Einsum, a way to run it, if refine() has found one that no earlier call
   /// has told. It may cost a little more than its bound.
   std::optional<Chain> next_chain();
@@ -41,13 +45,8 @@ class ProblemChains {
   struct Choice;
   std::vector<Choice> cheapest();
   double value(double energy_j, double seconds) const;
-  struct Next {
-    std::optional<std::size_t> spread;  ///< that is not refined, the cheapest of these
-    double price = std::numeric_limits<double>::infinity();  ///< of it, at least
-    double bound = std::numeric_limits<double>::infinity();  ///< of all
-  };
-  Next next_of_one() const;
-  bool refine_one(double limit);
+  double price_of_one(std::size_t spread) const;
+  bool refine_one(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
 
   const BoundProblem& problem_;
   Goal goal_;
@@ -55,7 +54,7 @@ class ProblemChains {
   double leak_w_ = 0;
   std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
   double bound_ = 0;
-  std::optional<std::size_t> untold_;
+  std::vector<std::size_t> untold_;  ///< spreads with chains, the next one last
 };
 
 }  // namespace sluice

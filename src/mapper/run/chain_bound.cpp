@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "mapper/common/parallel.h"
 #include "mapper/request/constraint_check.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
@@ -108,12 +109,14 @@ void order_loops(const Einsum& einsum, const Constraints& constraints, Chain* ch
 }  // namespace
 
 std::optional<ChainBound> ChainBound::of(const BoundProblem& problem, const BoundProblem& bounded,
-                                         const MapperOptions& options, Incumbent* incumbent) {
+                                         const MapperOptions& options, Incumbent* incumbent, int threads,
+                                         const std::atomic<bool>* cancel) {
   switch (options.objectives.front()) {
     case Objective::kEnergy:
-      return ChainBound(problem, bounded, options, incumbent, ProblemChains::Goal::kEnergy);
+      return ChainBound(problem, bounded, options, incumbent, threads, ProblemChains::Goal::kEnergy,
+                        cancel);
     case Objective::kEdp:
-      return ChainBound(problem, bounded, options, incumbent, ProblemChains::Goal::kEdp);
+      return ChainBound(problem, bounded, options, incumbent, threads, ProblemChains::Goal::kEdp, cancel);
     case Objective::kLatency:
       break;
   }
@@ -121,17 +124,21 @@ std::optional<ChainBound> ChainBound::of(const BoundProblem& problem, const Boun
 }
 
 ChainBound::ChainBound(const BoundProblem& problem, const BoundProblem& bounded,
-                       const MapperOptions& options, Incumbent* incumbent,
-                       ProblemChains::Goal goal)
+                       const MapperOptions& options, Incumbent* incumbent, int threads,
+                       ProblemChains::Goal goal, const std::atomic<bool>* cancel)
     : problem_(problem),
       options_(options),
       incumbent_(incumbent),
-      chains_(std::make_unique<ProblemChains>(bounded, goal)) {}
+      threads_(threads),
+      chains_(std::make_unique<ProblemChains>(bounded, goal, cancel)) {}
 
 bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomic<bool>* cancel,
                         const std::function<void(double)>& tell) {
   const auto start = std::chrono::steady_clock::now();
   double told = 0;
+  const auto in_parallel = [&](std::size_t count, const auto& body) {
+    parallel_for(threads_, count, body);
+  };
   const auto tell_bound = [&] {
     const double bound = std::min(chains_->bound(), known.objective()) * (1 - kOtherOrder);
     if (bound > told && tell) tell(bound);
@@ -140,21 +147,23 @@ bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomi
   tell_bound();
   while (!is_cancelled(cancel) && seconds_since(start) < seconds) {
     // As good as what is known, too: what comes out is to be the same whatever that is.
-    if (!chains_->refine(known.objective() * kAbove)) return false;
-    offer_mapping();
+    if (!chains_->refine(known.objective() * kAbove, in_parallel, cancel)) return false;
+    offer_mappings();
     tell_bound();
     if (proven()) return false;
   }
   return true;
 }
 
-void ChainBound::offer_mapping() {
-  if (incumbent_ == nullptr) return;
-  std::optional<Chain> chain = chains_->next_chain();
-  if (!chain || !uses_enough(problem_[EinsumId(0)], *chain)) return;
-  order_loops(problem_.workload[EinsumId(0)], options_.constraints, &*chain);
+void ChainBound::offer_mappings() {
+  while (auto chain = chains_->next_chain())
+    if (incumbent_ != nullptr && uses_enough(problem_[EinsumId(0)], *chain)) offer(*chain);
+}
+
+void ChainBound::offer(Chain chain) {
+  order_loops(problem_.workload[EinsumId(0)], options_.constraints, &chain);
   MappedResult mapped;
-  mapped.mapping = mapping_of(problem_, *chain);
+  mapped.mapping = mapping_of(problem_, chain);
   ++evaluations_;
   auto cost = evaluate(problem_, mapped.mapping, options_.policy);
   if (!cost || !keep_violations(problem_, mapped.mapping).empty() ||

@@ -19,7 +19,8 @@ class ChainBound {
   /// outlive it. `incumbent`: is offered mappings; may be null. Nothing where the objective is the
   /// latency, of which chains know no more than others.
   static std::optional<ChainBound> of(const BoundProblem& problem, const BoundProblem& bounded,
-                                      const MapperOptions& options, Incumbent* incumbent);
+                                      const MapperOptions& options, Incumbent* incumbent,
+                                      int threads, const std::atomic<bool>* cancel);
 
   /// At most so many seconds, until `cancel` is set, or the bound is above the best mapping that is
   /// known; tells the bound. False where no more is to be known.
@@ -32,12 +33,15 @@ class ChainBound {
 
  private:
   ChainBound(const BoundProblem& problem, const BoundProblem& bounded, const MapperOptions& options,
-             Incumbent* incumbent, ProblemChains::Goal goal);
-  void offer_mapping();
+             Incumbent* incumbent, int threads, ProblemChains::Goal goal,
+             const std::atomic<bool>* cancel);
+  void offer_mappings();
+  void offer(Chain chain);
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
   Incumbent* incumbent_;
+  int threads_;
   std::optional<MappedResult> best_;
   double evaluations_ = 0;
   std::unique_ptr<ProblemChains> chains_;

@@ -192,7 +192,8 @@ void RelaxedBound::run() {
 /// which tells more, and chains in turn.
 void RelaxedBound::search() {
   constexpr double kHeadStart = 0.1, kStep = 0.1;  // s: an answer comes first
-  constexpr double kOfChains = 1;                  // s: before the first relaxed machine
+  constexpr double kOfChains = 0.3;                // s: before the first relaxed machine
+  constexpr double kShareOfChains = 0.15;          // of the time that passes, later on
   constexpr double kFurtherIn = 2;                 // s: so long the core is the walks'
   constexpr double kRest = 3;                      // times what the last search took
   using Clock = std::chrono::steady_clock;
@@ -200,10 +201,13 @@ void RelaxedBound::search() {
   if (!pause(kHeadStart)) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   std::optional<ChainBound> chains =
-      has_chains_ ? ChainBound::of(problem_, bounded, options_, nullptr) : std::nullopt;
-  const auto refine_chains = [&](double seconds) {
-    if (!chains) return;
-    const bool is_open = chains->refine(seconds, incumbent_, watch_.flag(), tell_);
+      has_chains_ ? ChainBound::of(problem_, bounded, options_, nullptr, 1, watch_.flag()) : std::nullopt;
+  double of_chains_s = 0;
+  const auto refine_chains = [&](double until_s) {
+    if (!chains || of_chains_s >= until_s) return;
+    const Clock::time_point start = Clock::now();
+    const bool is_open = chains->refine(until_s - of_chains_s, incumbent_, watch_.flag(), tell_);
+    of_chains_s += seconds_since(start);
     if (!is_open && !is_cancelled(watch_.flag())) chains.reset();
   };
   refine_chains(kOfChains);
@@ -222,9 +226,7 @@ void RelaxedBound::search() {
       wait = std::max(kStep, kRest * seconds_since(start));
       break;
     }
-    const Clock::time_point start = Clock::now();
-    refine_chains(wait);
-    wait = std::max(0.0, wait - seconds_since(start));
+    refine_chains(kShareOfChains * seconds_since(began));
   }
 }
 

@@ -230,7 +230,7 @@ std::optional<MapperResult> map_by_chains(const BoundProblem& problem,
                                           const MapperControl& control) {
   const auto start = std::chrono::steady_clock::now();
   const BoundProblem bounded = constrained(problem, options.constraints);
-  auto chains = ChainBound::of(problem, bounded, options, control.incumbent);
+  auto chains = ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
   if (!chains) return std::nullopt;
   chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
                  control.bound);

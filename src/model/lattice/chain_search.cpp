@@ -179,7 +179,7 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
   }
   while (!frontier.empty()) {
     const double least = frontier.least();
-    if (frontier.size() > kMostLabels) return least;
+    if (frontier.size() > kMostLabels || is_cancelled()) return least;
     const std::size_t index = frontier.take();
     const Label label = frontier[index];
     if (label.position == first_ && label.shape + 1 == n_tiles_) {

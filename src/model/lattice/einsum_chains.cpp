@@ -118,6 +118,7 @@ EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum) {
       index_in_way_.push_back(i);
     }
   }
+  chains_.resize(spreads_.size());
 }
 
 bool EinsumChains::equals(const EinsumChains& other) const {
@@ -133,7 +134,8 @@ EinsumChains::EinsumChains(EinsumChains&&) noexcept = default;
 EinsumChains& EinsumChains::operator=(EinsumChains&&) noexcept = default;
 EinsumChains::~EinsumChains() = default;
 
-void EinsumChains::refine(std::size_t index, const Price& price, double limit) {
+void EinsumChains::refine(std::size_t index, const Price& price, double limit,
+                          const std::atomic<bool>* cancel) {
   SpreadBound& bound = spreads_[index];
   if (bound.is_refined) return;
   const Way& way = *ways_[way_of_[index]];
@@ -153,20 +155,20 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit) {
   if (!raise_energy(0)) return;
   if (way.tensors.have_windows())
     for (const Windows windows : {Windows::kAnywhere, Windows::kAsMoved}) {
-      TileLattice lattice(way.tensors, spread, windows);
+      TileLattice lattice(way.tensors, spread, windows, cancel);
       if (!raise_energy(least_of(&lattice))) return;
     }
-  TileLattice lattice(way.tensors, spread, Windows::kStepByStep);
+  TileLattice lattice(way.tensors, spread, Windows::kStepByStep, cancel);
   if (!raise_energy(least_of(&lattice))) return;
   bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit));
   if (bound.price >= limit) return;
   bound.is_refined = true;
-  if (auto chain = way.chain(spread, lattice)) chains_[index] = std::move(*chain);
+  if (auto chain = way.chain(spread, lattice))
+    chains_[index] = std::make_unique<Chain>(std::move(*chain));
 }
 
 std::optional<Chain> EinsumChains::chain_of(std::size_t spread) const {
-  const auto found = chains_.find(spread);
-  return found == chains_.end() ? std::nullopt : std::optional(found->second);
+  return chains_[spread] ? std::optional(*chains_[spread]) : std::nullopt;
 }
 
 }  // namespace sluice

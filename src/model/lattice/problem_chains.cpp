@@ -56,11 +56,14 @@ struct ProblemChains::Part {
   void update_group(std::size_t group) {
     FrontPoint& point = front[group];
     point.energy_j = kUnknown;
-    for (const std::size_t s : spreads[group])
-      if (chains.spreads()[s].energy_j < point.energy_j) {
-        point.energy_j = chains.spreads()[s].energy_j;
-        point.spread = s;
-      }
+    for (const std::size_t s : spreads[group]) {
+      // Beside others, the price is the energy.
+      const SpreadBound& bound = chains.spreads()[s];
+      const double own_j = std::max(bound.energy_j, bound.price);
+      if (!(own_j < point.energy_j)) continue;
+      point.energy_j = own_j;
+      point.spread = s;
+    }
     point.energy_j = std::max(point.energy_j, floor_j);
   }
 };
@@ -71,13 +74,18 @@ struct ProblemChains::Choice {
   FrontPoint point;
 };
 
-ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal)
+ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal,
+                             const std::atomic<bool>* cancel)
     : problem_(problem),
       goal_(goal),
       traffic_(outer_traffic_bounds(problem)),
       leak_w_(leaking_power(problem)) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+    if (cancel != nullptr && *cancel) {
+      parts_.clear();
+      return;
+    }
     const EinsumId id(e);
     const ComputeBound own = compute_bound(
         problem, id, Factors::kPerfect,
@@ -159,50 +167,63 @@ std::vector<ProblemChains::Choice> ProblemChains::cheapest() {
   return choices;
 }
 
-/// Of one Einsum: the cheapest spread, refined or not, below the limit.
-ProblemChains::Next ProblemChains::next_of_one() const {
-  Next next;
-  const std::vector<SpreadBound>& spreads = parts_.front()->chains.spreads();
-  for (std::size_t s = 0; s < spreads.size(); ++s) {
-    const double own = std::max({spreads[s].price, value(spreads[s].energy_j, spreads[s].seconds),
-                                 value(parts_.front()->floor_j, spreads[s].seconds)});
-    next.bound = std::min(next.bound, own);
-    if (spreads[s].is_refined || !(own < next.price)) continue;
-    next.price = own;
-    next.spread = s;
-  }
-  return next;
+/// Of one Einsum that is spread in this way, at least.
+double ProblemChains::price_of_one(std::size_t spread) const {
+  const SpreadBound& bound = parts_.front()->chains.spreads()[spread];
+  return std::max({bound.price, value(bound.energy_j, bound.seconds),
+                   value(parts_.front()->floor_j, bound.seconds)});
 }
 
-bool ProblemChains::refine_one(double limit) {
-  const Next next = next_of_one();
-  if (!next.spread || !(next.price < limit)) return false;
+/// The cheapest ones at once.
+bool ProblemChains::refine_one(double limit, const Parallel& parallel,
+                               const std::atomic<bool>* cancel) {
+  constexpr std::size_t kAtOnce = 4;
   EinsumChains& chains = parts_.front()->chains;
-  chains.refine(*next.spread, [&](double e, double s) { return value(e, s); }, limit);
-  if (chains.spreads()[*next.spread].is_refined) untold_ = next.spread;
-  if (const double bound = next_of_one().bound; bound < kUnknown) bound_ = std::max(bound_, bound);
+  std::vector<std::pair<double, std::size_t>> open;
+  for (std::size_t s = 0; s < chains.spreads().size(); ++s)
+    if (const double own = price_of_one(s); !chains.spreads()[s].is_refined && own < limit)
+      open.emplace_back(own, s);
+  if (open.empty()) return false;
+  const auto end = open.begin() + static_cast<std::ptrdiff_t>(std::min(kAtOnce, open.size()));
+  std::partial_sort(open.begin(), end, open.end());
+  open.erase(end, open.end());
+  parallel(open.size(), [&](std::size_t i) {
+    chains.refine(open[i].second, [&](double e, double s) { return value(e, s); }, limit,
+                  cancel);
+  });
+  for (std::size_t i = open.size(); i-- > 0;)
+    if (chains.spreads()[open[i].second].is_refined) untold_.push_back(open[i].second);
+  double bound = kUnknown;
+  for (std::size_t s = 0; s < chains.spreads().size(); ++s)
+    bound = std::min(bound, price_of_one(s));
+  if (bound < kUnknown) bound_ = std::max(bound_, bound);
   return true;
 }
 
-bool ProblemChains::refine(double limit) {
-  if (bound_ >= limit) return false;
-  if (parts_.size() == 1 && parts_.front()->count == 1) return refine_one(limit);
-  bool is_better = false;
-  for (const Choice& choice : cheapest()) {
-    EinsumChains& chains = choice.part->chains;
-    if (!choice.point.spread || chains.spreads()[*choice.point.spread].is_refined) continue;
-    chains.refine(*choice.point.spread, [](double e, double) { return e; }, kUnknown);
-    choice.part->update(choice.point.seconds);
-    is_better = true;
-  }
+bool ProblemChains::refine(double limit, const Parallel& parallel,
+                           const std::atomic<bool>* cancel) {
+  if (bound_ >= limit || parts_.empty()) return false;
+  if (parts_.size() == 1 && parts_.front()->count == 1) return refine_one(limit, parallel, cancel);
+  std::vector<Choice> open;
+  for (const Choice& choice : cheapest())
+    if (choice.point.spread && !choice.part->chains.spreads()[*choice.point.spread].is_refined)
+      open.push_back(choice);
+  parallel(open.size(), [&](std::size_t i) {
+    open[i].part->chains.refine(
+        *open[i].point.spread, [](double e, double) { return e; }, kUnknown, cancel);
+  });
+  for (const Choice& choice : open) choice.part->update(choice.point.seconds);
   cheapest();
-  return is_better;
+  return !open.empty();
 }
 
 std::optional<Chain> ProblemChains::next_chain() {
-  if (!untold_) return std::nullopt;
-  const std::size_t spread = *std::exchange(untold_, std::nullopt);
-  return parts_.front()->chains.chain_of(spread);
+  while (!untold_.empty()) {
+    const std::size_t spread = untold_.back();
+    untold_.pop_back();
+    if (auto chain = parts_.front()->chains.chain_of(spread)) return chain;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sluice

@@ -42,8 +42,12 @@ double new_share(const BoundAccess& access, const Factors64& tile, std::size_t v
 
 }  // namespace
 
-TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows)
-    : chain_(chain), spread_(spread), keeps_rows_(windows == Windows::kStepByStep) {
+TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows,
+                         const std::atomic<bool>* cancel)
+    : chain_(chain),
+      spread_(spread),
+      keeps_rows_(windows == Windows::kStepByStep),
+      cancel_(cancel) {
   lay_out(windows);
 }
 
@@ -211,6 +215,10 @@ double TileLattice::least(const std::function<bool(double)>& too_much, double ot
   double least = kUnreached, least_cut = kUnreached;
   for (std::size_t p = first_; p < n_positions_; ++p) {
     if (rows_[p].empty()) continue;
+    if (is_cancelled()) {
+      rows_.clear();
+      return otherwise;
+    }
     close(&rows_[p]);
     // Nothing below is cheaper than one point's tile shape.
     const double below = rows_[p][0][0] + least_operands_j;

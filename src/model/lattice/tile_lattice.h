@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <variant>
@@ -18,7 +19,9 @@ enum class Windows { kAnywhere, kAsMoved, kStepByStep };
 /// goes. Energies of all tile shapes stand side by side: index 0 is one point, the last one all.
 class TileLattice {
  public:
-  TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows);
+  /// Where `cancel` (may be null) is set, what comes out is a bound all the same.
+  TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows,
+              const std::atomic<bool>* cancel);
 
   /// Energy of operands and of what fills memories, or is handed back (J), or one of those that are
   /// `too_much`, if that is less: infinite where nothing fits, `otherwise` where there are too many
@@ -45,7 +48,7 @@ class TileLattice {
 
  private:
   using Row = std::vector<double>;
-  static constexpr double kMostStates = 4e7;
+  static constexpr double kMostStates = 1e7;
 
   /// A tensor's node at the i-th of its memories.
   struct Place {
@@ -66,6 +69,7 @@ class TileLattice {
   /// The innermost node of each tensor: 0 for none yet, i + 1 for the i-th of its memories.
   using Position = std::vector<std::size_t>;
 
+  bool is_cancelled() const { return cancel_ != nullptr && *cancel_; }
   void lay_out(Windows windows);
   void add_windows(std::size_t v, bool step_by_step);
   void price();
@@ -109,6 +113,7 @@ class TileLattice {
   /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
   std::vector<std::vector<Row>> rows_;
   bool keeps_rows_;
+  const std::atomic<bool>* cancel_;
   std::vector<std::vector<Row>> unused_;
   std::vector<std::variant<Node, Loop>> steps_;
 };

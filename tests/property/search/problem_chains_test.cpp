@@ -28,8 +28,12 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 double bound_of(const BoundProblem& problem, Objective objective, double limit) {
   ProblemChains chains(problem, objective == Objective::kEnergy ? ProblemChains::Goal::kEnergy
-                                                                : ProblemChains::Goal::kEdp);
-  while (chains.refine(limit)) continue;
+                                                                : ProblemChains::Goal::kEdp,
+                       nullptr);
+  const auto one_by_one = [](std::size_t count, const auto& body) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  };
+  while (chains.refine(limit, one_by_one, nullptr)) continue;
   return chains.bound();
 }
 
