@@ -78,8 +78,8 @@ bool uses_enough(const BoundEinsum& bound, const Chain& chain) {
   return true;
 }
 
-/// The order that constraints ask for, of loops between two nodes: what they cost is the same in any,
-/// but for one that moves a window.
+/// The order that constraints ask for, of loops between two nodes: what they cost is the same in
+/// any, but for one that moves a window.
 void order_loops(const Einsum& einsum, const Constraints& constraints, Chain* chain) {
   const auto node_at = [&](std::size_t i) { return std::get_if<ChainNode>(&chain->steps[i]); };
   for (const LoopOrderConstraint& constraint : constraints.loop_orders) {
@@ -109,14 +109,15 @@ void order_loops(const Einsum& einsum, const Constraints& constraints, Chain* ch
 }  // namespace
 
 std::optional<ChainBound> ChainBound::of(const BoundProblem& problem, const BoundProblem& bounded,
-                                         const MapperOptions& options, Incumbent* incumbent, int threads,
-                                         const std::atomic<bool>* cancel) {
+                                         const MapperOptions& options, Incumbent* incumbent,
+                                         int threads, const std::atomic<bool>* cancel) {
   switch (options.objectives.front()) {
     case Objective::kEnergy:
       return ChainBound(problem, bounded, options, incumbent, threads, ProblemChains::Goal::kEnergy,
                         cancel);
     case Objective::kEdp:
-      return ChainBound(problem, bounded, options, incumbent, threads, ProblemChains::Goal::kEdp, cancel);
+      return ChainBound(problem, bounded, options, incumbent, threads, ProblemChains::Goal::kEdp,
+                        cancel);
     case Objective::kLatency:
       break;
   }

@@ -201,7 +201,8 @@ void RelaxedBound::search() {
   if (!pause(kHeadStart)) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   std::optional<ChainBound> chains =
-      has_chains_ ? ChainBound::of(problem_, bounded, options_, nullptr, 1, watch_.flag()) : std::nullopt;
+      has_chains_ ? ChainBound::of(problem_, bounded, options_, nullptr, 1, watch_.flag())
+                  : std::nullopt;
   double of_chains_s = 0;
   const auto refine_chains = [&](double until_s) {
     if (!chains || of_chains_s >= until_s) return;

@@ -217,20 +217,28 @@ bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
          (options.budget_seconds && !is_proven);
 }
 
+/// Whether a memory asks for the order of its nodes, which chains do not know.
+bool orders_nodes(const Arch& arch) {
+  return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& own) {
+    return own.tensor_policy() != nullptr && !own.tensor_policy()->tensor_order_options.empty();
+  });
+}
+
 /// Whether chains are the first to search: they price one Einsum as it is.
 bool is_proven_by_chains(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options) {
   return problem.einsums.size() == 1 && options.objectives.front() != Objective::kLatency &&
-         takes_walks(mapper, problem, options) && takes_relaxed_bound(mapper, problem, options);
+         !orders_nodes(problem.arch) && takes_walks(mapper, problem, options) &&
+         takes_relaxed_bound(mapper, problem, options);
 }
 
 /// What chains prove to be the best, in the same way whatever walks find meanwhile.
-std::optional<MapperResult> map_by_chains(const BoundProblem& problem,
-                                          const MapperOptions& options,
+std::optional<MapperResult> map_by_chains(const BoundProblem& problem, const MapperOptions& options,
                                           const MapperControl& control) {
   const auto start = std::chrono::steady_clock::now();
   const BoundProblem bounded = constrained(problem, options.constraints);
-  auto chains = ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
+  auto chains =
+      ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
   if (!chains) return std::nullopt;
   chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
                  control.bound);

@@ -86,11 +86,13 @@ std::vector<OrderRule> order_rules(const Constraints& constraints, const EinsumS
     if (rule.variables.size() < 2) continue;
     const auto first = innermost_group(groups, c.memory);
     if (!first) continue;
+    const auto inside = next_memory(groups, c.memory);
+    // Where hierarchy forces no order, a node further in may stand above the memory's.
+    const std::uint32_t end = inside ? *innermost_group(groups, *inside) : groups.count;
+    if (end <= *first) continue;
     rule.first_gap = *first;
-    rule.last_gap = groups.count - 1;
-    if (const auto inside = next_memory(groups, c.memory))
-      rule.last_gap = *innermost_group(groups, *inside) - 1;
-    if (rule.first_gap <= rule.last_gap) rules.push_back(std::move(rule));
+    rule.last_gap = end - 1;
+    rules.push_back(std::move(rule));
   }
   return rules;
 }

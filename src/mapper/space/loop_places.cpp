@@ -415,8 +415,16 @@ class LoopPlacer {
       choose_other_leader(candidates, gap, templates);
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
       if ((candidates & together.value_or(candidates)) >> v & 1 &&
-          rules_.may_come_first(gap, v, temporal_[gap]))
+          rules_.may_come_first(gap, v, temporal_[gap])) {
+        const std::vector<Variables> saved = temporal_;
+        // The loop is written above the nodes that slide over it, at the end of the gaps there.
+        std::uint32_t first = gap;
+        for (std::size_t n = sliding_.size(); n-- > 0 && sliding_[n] == kWithNext;) --first;
+        for (std::uint32_t node = first; node <= gap; ++node)
+          rules_.end_with(static_cast<std::uint32_t>(v), node, &temporal_);
         choose_leader(static_cast<std::int32_t>(v), gap, templates);
+        temporal_ = saved;
+      }
     slide_together(gap, together, templates);
   }
 

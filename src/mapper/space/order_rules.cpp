@@ -46,6 +46,18 @@ void OrderRules::put_first(std::uint32_t variable, std::uint32_t gap,
   }
 }
 
+void OrderRules::end_with(std::uint32_t variable, std::uint32_t gap,
+                          std::vector<Variables>* temporal) const {
+  for (const OrderRule& rule : rules_) {
+    if (rule.last_gap + 1 != gap) continue;
+    auto below = std::find(rule.variables.begin(), rule.variables.end(), variable);
+    if (below == rule.variables.end()) continue;
+    while (++below != rule.variables.end())
+      for (std::uint32_t g = rule.first_gap; g <= rule.last_gap; ++g)
+        (*temporal)[g] &= ~(Variables{1} << *below);
+  }
+}
+
 bool OrderRules::cover(std::uint32_t gap) const {
   return std::any_of(rules_.begin(), rules_.end(),
                      [&](const OrderRule& rule) { return rule.covers(gap); });

@@ -30,6 +30,9 @@ class OrderRules {
   void add(OrderRule rule) { rules_.push_back(std::move(rule)); }
   std::size_t size() const { return rules_.size(); }
   const OrderRule& operator[](std::size_t rule) const { return rules_[rule]; }
+  /// The loop over `variable` stands directly above the node of `gap`, and so last in the gaps of
+  /// rules that end there: what they put below it has no loops there.
+  void end_with(std::uint32_t variable, std::uint32_t gap, std::vector<Variables>* temporal) const;
   /// Whether some rule concerns the gap.
   bool cover(std::uint32_t gap) const;
   /// Whether no rule puts a loop of the gap above one over `variable`.

@@ -149,8 +149,7 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
       const Position before = position_of(outer.position), after = position_of(inner.position);
       for (std::size_t k = 0; k < tensors_.size(); ++k)
         if (before[k] != after[k])
-          steps_.emplace_back(Node{k, tensors_[k].known->memories[after[k] - 1],
-                                   outer.slides});
+          steps_.emplace_back(Node{k, tensors_[k].known->memories[after[k] - 1], outer.slides});
     }
   };
   if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
@@ -162,8 +161,10 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
     if (!(energy_j < kNone)) return;
     const double whole = price(energy_j, std::max(compute_s, busy_seconds(label)));
     if (!(whole < limit)) return;
-    const std::size_t state = ((label.position * (windows_.size() + 1) + label.window) * n_tiles_ +
-                               label.shape) * (kMostMemories + 1) + label.sliding;
+    const std::size_t state =
+        ((label.position * (windows_.size() + 1) + label.window) * n_tiles_ + label.shape) *
+            (kMostMemories + 1) +
+        label.sliding;
     frontier.add(label, state, whole);
   };
   for (std::size_t p = first_; p < n_positions_; ++p) {

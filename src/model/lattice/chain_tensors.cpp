@@ -72,8 +72,8 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
       own.write_j.push_back(write_energy(problem, id, memory, access.tensor));
       own.read_s.push_back(read_seconds(problem, id, memory, access.tensor));
       own.write_s.push_back(write_seconds(problem, id, memory, access.tensor));
-      const bool drains = std::get<Memory>(problem.arch[memory].kind).draining_reads ==
-                          DrainingReads::kCounted;
+      const bool drains =
+          std::get<Memory>(problem.arch[memory].kind).draining_reads == DrainingReads::kCounted;
       own.drain_j.push_back(drains ? own.read_j.back() : 0);
       std::vector<TileLimit>& limits = own.limits.emplace_back();
       for (const TileLimit& limit : bound.components[memory.index()].tile_limits)
@@ -95,8 +95,8 @@ bool ChainTensor::equals(const ChainTensor& other) const {
     return a.variable == b.variable && a.coefficient == b.coefficient;
   };
   const auto same_index = [&](const BoundIndex& a, const BoundIndex& b) {
-    return a.slack == b.slack && std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(),
-                                            b.terms.end(), same_term);
+    return a.slack == b.slack &&
+           std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(), same_term);
   };
   const auto same_limit = [](const TileLimit& a, const TileLimit& b) {
     return a.variable == b.variable && a.minimum == b.minimum && a.maximum == b.maximum;
@@ -110,9 +110,9 @@ bool ChainTensor::equals(const ChainTensor& other) const {
                       return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_limit);
                     }) &&
          memories == other.memories && must == other.must && bits == other.bits &&
-         read_j == other.read_j && write_j == other.write_j &&
-         read_s == other.read_s && write_s == other.write_s && drain_j == other.drain_j &&
-         values == other.values && compulsory == other.compulsory && share == other.share &&
+         read_j == other.read_j && write_j == other.write_j && read_s == other.read_s &&
+         write_s == other.write_s && drain_j == other.drain_j && values == other.values &&
+         compulsory == other.compulsory && share == other.share &&
          is_backed_first == other.is_backed_first && is_above_all == other.is_above_all &&
          has_nodes == other.has_nodes;
 }
@@ -136,8 +136,8 @@ bool ChainTensors::have_windows() const {
                      [](const ChainTensor& tensor) { return tensor.slides(); });
 }
 
-double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer,
-                                    std::size_t inner, const Spread& spread) const {
+double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
+                                    const Spread& spread) const {
   const auto same = [&](const Factors64& factors) {
     double product = 1;
     for (std::size_t v = 0; v < factors.size(); ++v)
@@ -158,8 +158,8 @@ double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer
 ChainTensors::Moves ChainTensors::operand_moves(const ChainTensor& tensor, std::size_t i,
                                                 const Spread& spread) const {
   // Where it may stand above all loops in any memory, as if it stood in the first one.
-  const double served = spread_between(tensor, tensor.has_nodes ? tensor.memories[i] : 0,
-                                       memories.size(), spread);
+  const double served =
+      spread_between(tensor, tensor.has_nodes ? tensor.memories[i] : 0, memories.size(), spread);
   Moves moves{points / served, 0};
   if (!tensor.access->is_output || tensor.has_windows) return moves;
   double first_sums = tensor.values;  // are not there to be read yet, on any instance

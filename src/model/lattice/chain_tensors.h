@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "spreads.h"
 #include "sluice/model/binding.h"
+#include "spreads.h"
 
 namespace sluice {
 
@@ -19,13 +19,15 @@ struct ChainTensor {
   std::vector<double> read_s, write_s;  ///< of a value, one instance
   std::vector<double> drain_j;          ///< reading a value that is written back
   std::vector<std::vector<TileLimit>> limits;  ///< of its tiles
-  double values = 0;                    ///< that the Einsum touches
-  /// Of these the first one from (to) the outermost memory is compulsory traffic, which is left out.
+  double values = 0;                           ///< that the Einsum touches
+  /// Of these the first one from (to) the outermost memory is compulsory traffic, which is left
+  /// out.
   double compulsory = 0;
   double share = 1;              ///< of a node's cost, where other Einsums may share it
   bool is_backed_first = false;  ///< in the first of its memories; else in any
   bool has_windows = false;
-  bool is_above_all = false;  ///< persistent: its first node is outside of all loops, spatial ones too
+  bool is_above_all =
+      false;  ///< persistent: its first node is outside of all loops, spatial ones too
   /// Otherwise it may stand above all loops in any memory: its operands alone are counted.
   bool has_nodes = true;
 

@@ -20,6 +20,7 @@ class ChainWriter {
   void node(const ChainTensor& tensor, std::size_t memory, bool slides) {
     steps_.emplace_back(ChainNode{tensor.tensor, compute_.path[tensors_.memories[memory]], slides});
     for (std::size_t m = memory; m < n_above_.size(); ++m) n_above_[m] = steps_.size();
+    if (tensor.is_above_all && steps_.size() == n_persistent_ + 1) ++n_persistent_;
   }
   /// Of loops over a variable between two nodes, one is left.
   void loop(std::size_t variable, std::int64_t trips) {
@@ -46,8 +47,9 @@ class ChainWriter {
   }
 
  private:
+  /// Before all memories: below tensors that stay for the whole run.
   std::size_t steps_above(const SpatialGap& gap) const {
-    return gap.memory == 0 ? 0 : n_above_[gap.memory - 1];
+    return gap.memory == 0 ? n_persistent_ : n_above_[gap.memory - 1];
   }
 
   void spread_over(std::size_t gap, Chain* chain) const {
@@ -55,13 +57,15 @@ class ChainWriter {
     const std::vector<Factors64>& factors = spread_.gaps[gap]->by_dimension;
     for (std::size_t d = 0; d < factors.size(); ++d)
       for (std::size_t v = 0; v < factors[d].size(); ++v)
-        if (factors[d][v] > 1) chain->steps.emplace_back(ChainLoop{v, factors[d][v], dimensions[d]});
+        if (factors[d][v] > 1)
+          chain->steps.emplace_back(ChainLoop{v, factors[d][v], dimensions[d]});
   }
 
   const ChainTensors& tensors_;
   const Spread& spread_;
   const BoundCompute& compute_;
   std::vector<std::variant<ChainNode, ChainLoop>> steps_;
+  std::size_t n_persistent_ = 0;  ///< steps at the beginning
   /// Per memory: steps down to the last node there or further out.
   std::vector<std::size_t> n_above_ = std::vector<std::size_t>(tensors_.memories.size(), 0);
 };
@@ -84,8 +88,11 @@ struct EinsumChains::Way {
     for (const ChainTensor& tensor : tensors.tensors) {
       if (!tensor.has_nodes) return std::nullopt;
       with_nodes.push_back(&tensor);
-      if (tensor.is_backed_first) writer.node(tensor, tensor.memories.front(), false);
     }
+    for (const bool is_above_all : {true, false})
+      for (const ChainTensor* tensor : with_nodes)
+        if (tensor->is_backed_first && tensor->is_above_all == is_above_all)
+          writer.node(*tensor, tensor->memories.front(), false);
     for (const auto& step : lattice.steps()) {
       if (const auto* node = std::get_if<TileLattice::Node>(&step))
         writer.node(*with_nodes[node->tensor], node->memory, node->slides);

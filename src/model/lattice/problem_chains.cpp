@@ -152,8 +152,8 @@ std::vector<ProblemChains::Choice> ProblemChains::cheapest() {
     energy_j += part->count * (part->hull[end].energy_j - part->hull[end - 1].energy_j);
     double here = value(energy_j, seconds);
     if (before_s < traffic_.memory_s && traffic_.memory_s < seconds)
-      here = std::min(here, value(before_j + slope * (traffic_.memory_s - before_s),
-                                  traffic_.memory_s));
+      here = std::min(here,
+                      value(before_j + slope * (traffic_.memory_s - before_s), traffic_.memory_s));
     if (!(here < least)) continue;
     least = here;
     n_taken = n + 1;
@@ -188,8 +188,8 @@ bool ProblemChains::refine_one(double limit, const Parallel& parallel,
   std::partial_sort(open.begin(), end, open.end());
   open.erase(end, open.end());
   parallel(open.size(), [&](std::size_t i) {
-    chains.refine(open[i].second, [&](double e, double s) { return value(e, s); }, limit,
-                  cancel);
+    chains.refine(
+        open[i].second, [&](double e, double s) { return value(e, s); }, limit, cancel);
   });
   for (std::size_t i = open.size(); i-- > 0;)
     if (chains.spreads()[open[i].second].is_refined) untold_.push_back(open[i].second);

@@ -56,7 +56,8 @@ void TileLattice::lay_out(Windows windows) {
   smaller_.resize(n_variables);
   larger_.resize(n_variables);
   for (std::size_t v = 0; v < n_variables; ++v) {
-    const Factors64& divisors = divisors_.emplace_back(divisors_of(chain_.sizes[v] / spread_.all[v]));
+    const Factors64& divisors =
+        divisors_.emplace_back(divisors_of(chain_.sizes[v] / spread_.all[v]));
     strides_.push_back(n_tiles_);
     n_tiles_ *= divisors.size();
     smaller_[v].resize(divisors.size());
@@ -136,11 +137,10 @@ void TileLattice::price() {
       for (std::size_t v = 0; v < n_variables; ++v)
         if (known.access->relevance[v] == Relevance::kIrrelevant)
           place.first_sums *= static_cast<double>(
-              spread_.gaps.empty() ? spread_.all[v]
-                                   : spread_.all[v] / most[known.memories[i]][v]);
+              spread_.gaps.empty() ? spread_.all[v] : spread_.all[v] / most[known.memories[i]][v]);
       for (std::size_t from = 0; from < i; ++from)
-        place.multicast.push_back(chain_.spread_between(known, known.memories[from],
-                                                        known.memories[i], spread_));
+        place.multicast.push_back(
+            chain_.spread_between(known, known.memories[from], known.memories[i], spread_));
       bool may_be_last = true;
       for (std::size_t j = i + 1; j < known.memories.size(); ++j)
         may_be_last = may_be_last && !known.must[j];
@@ -156,7 +156,8 @@ void TileLattice::price() {
       for (std::size_t i = 0; i < known.memories.size(); ++i) {
         Place& place = tensor.places[i];
         const std::size_t m = known.memories[i];
-        for (std::size_t v = 0; v < n_variables; ++v) tile[v] = divisors_[v][index[v]] * least[m][v];
+        for (std::size_t v = 0; v < n_variables; ++v)
+          tile[v] = divisors_[v][index[v]] * least[m][v];
         place.bits[x] = volume_of(*known.access, tile) * known.bits[i];
         for (const TileLimit& limit : known.limits[i]) {
           const std::int64_t own = divisors_[limit.variable][index[limit.variable]];
@@ -194,8 +195,7 @@ void TileLattice::price() {
 
 TileLattice::Position TileLattice::position_of(std::size_t p) const {
   Position position;
-  for (const Tensor& tensor : tensors_)
-    position.push_back(p / tensor.stride % tensor.n_positions);
+  for (const Tensor& tensor : tensors_) position.push_back(p / tensor.stride % tensor.n_positions);
   return position;
 }
 
@@ -329,9 +329,9 @@ const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size
   energy.resize(n_tiles_);
   for (std::size_t x = 0; x < n_tiles_; ++x) {
     const double values = window > 0 ? place.moved[x] * place.share[window - 1][x] : place.moved[x];
-    energy[x] = known.share * (values * own_j +
-                               std::max(0.0, values * apart - compulsory) * feeder_j +
-                               std::max(0.0, values - place.first_sums) * returned_j);
+    energy[x] =
+        known.share * (values * own_j + std::max(0.0, values * apart - compulsory) * feeder_j +
+                       std::max(0.0, values - place.first_sums) * returned_j);
   }
   return energy;
 }
@@ -350,7 +350,8 @@ void TileLattice::place_nodes(std::size_t p) {
         const Row& before = rows_[p][w];
         const Row& energy = position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : nothing_;
         for (std::size_t x = 0; x < n_tiles_; ++x) {
-          const double sum = bits[x] <= room[x] && bits[x] < kUnreached ? before[x] + energy[x] : kUnreached;
+          const double sum =
+              bits[x] <= room[x] && bits[x] < kUnreached ? before[x] + energy[x] : kUnreached;
           next[w][x] = std::min(next[w][x], sum);
         }
       }

@@ -52,9 +52,9 @@ class TileLattice {
 
   /// A tensor's node at the i-th of its memories.
   struct Place {
-    Row bits;             ///< that it takes, at least
-    Row moved;            ///< values of all visits
-    std::vector<Row> share;  ///< per window: of the values that are new; empty: all
+    Row bits;                         ///< that it takes, at least
+    Row moved;                        ///< values of all visits
+    std::vector<Row> share;           ///< per window: of the values that are new; empty: all
     mutable std::vector<Row> energy;  ///< per memory further out and window, once asked for
     double first_sums = 0;
     std::vector<double> multicast;  ///< per memory further out: instances that share one value
@@ -101,14 +101,14 @@ class TileLattice {
   /// A loop directly above that moves windows.
   struct Window {
     std::size_t variable = 0;
-    std::int64_t trips = 0;            ///< 0: any number
-    std::vector<std::size_t> from, to; ///< indices of its variable further out and further in
+    std::int64_t trips = 0;             ///< 0: any number
+    std::vector<std::size_t> from, to;  ///< indices of its variable further out and further in
   };
   std::vector<Window> windows_;
   std::vector<Tensor> tensors_;
   std::size_t first_ = 0;  // position
   double constant_j_ = 0;
-  Row nothing_;          // zeros
+  Row nothing_;                 // zeros
   std::vector<double> active_;  // per memory: instances that work at the same time, at most
   /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
   std::vector<std::vector<Row>> rows_;
