@@ -65,6 +65,8 @@ class EinsumChains {
   /// spreads may be refined at the same time. `cancel` ends it; may be null.
   void refine(std::size_t spread, const Price& price, double limit,
               const std::atomic<bool>* cancel);
+  /// States of all lattices: a tile shape, and the memory of each tensor's innermost node.
+  double n_states() const;
   /// Whether all bounds of another Einsum are the same as these.
   bool equals(const EinsumChains& other) const;
   /// The cheapest chain of a refined spread; nothing where none was found.

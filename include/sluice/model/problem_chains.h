@@ -36,6 +36,8 @@ class ProblemChains {
   /// no more is known, or the bound has reached it. What it does depends on the limits alone.
   /// `cancel` ends it; may be null.
   bool refine(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
+  /// States that the bound covers (see EinsumChains).
+  double n_states() const;
   /// Of a workload of one Einsum, a way to run it, if refine() has found one that no earlier call
   /// has told. It may cost a little more than its bound.
   std::optional<Chain> next_chain();

@@ -28,6 +28,8 @@ class ChainBound {
               const std::function<void(double)>& tell);
   /// The best mapping that chains led to, if it is no worse than the bound.
   std::optional<MappedResult> proven() const;
+  /// Tile shapes and memories that the bound covers.
+  double n_states() const { return chains_->n_states(); }
   /// Mappings priced.
   double evaluations() const { return evaluations_; }
 

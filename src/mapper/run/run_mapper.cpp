@@ -247,7 +247,8 @@ std::optional<MapperResult> map_by_chains(const BoundProblem& problem, const Map
   MapperResult result = result_of_walks(problem, options);
   result.mappings = {std::move(*best)};
   result.guarantee.kind = GuaranteeKind::kOptimal;
-  result.search.mappings_evaluated = result.search.mappings_considered = chains->evaluations();
+  result.search.mappings_evaluated = chains->evaluations();
+  result.search.mappings_considered = chains->n_states();
   result.search.seconds = seconds_since(start);
   return result;
 }

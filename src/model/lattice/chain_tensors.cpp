@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/bind/divisors.h"
 #include "model/bind/iteration_counts.h"
 #include "model/bind/operand_costs.h"
 
@@ -129,6 +130,15 @@ bool ChainTensors::equals(const ChainTensors& other) const {
                     [](const ChainTensor& a, const ChainTensor& b) { return a.equals(b); }) &&
          std::equal(spreads.all().begin(), spreads.all().end(), other.spreads.all().begin(),
                     other.spreads.all().end(), same_spread);
+}
+
+double ChainTensors::n_states(const Spread& spread) const {
+  double n = 1;
+  for (std::size_t v = 0; v < sizes.size(); ++v)
+    n *= static_cast<double>(divisors_of(sizes[v] / spread.all[v]).size());
+  for (const ChainTensor& tensor : tensors)
+    if (tensor.has_nodes) n *= static_cast<double>(tensor.memories.size() + 1);
+  return n;
 }
 
 bool ChainTensors::have_windows() const {

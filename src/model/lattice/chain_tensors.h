@@ -51,6 +51,8 @@ struct ChainTensors {
   double least_operand_energy(const Spread& spread) const;
   /// The same of one.
   double least_operand_energy(const ChainTensor& tensor, const Spread& spread) const;
+  /// Tile shapes of a spread, and for each the memories of the innermost nodes.
+  double n_states(const Spread& spread) const;
   /// Whether all numbers here are those of another Einsum, names aside.
   bool equals(const ChainTensors& other) const;
   /// Whether loops move windows of an input.

@@ -174,6 +174,15 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
     chains_[index] = std::make_unique<Chain>(std::move(*chain));
 }
 
+double EinsumChains::n_states() const {
+  double n = 0;
+  for (std::size_t s = 0; s < spreads_.size(); ++s) {
+    const ChainTensors& tensors = ways_[way_of_[s]]->tensors;
+    n += tensors.n_states(tensors.spreads.all()[index_in_way_[s]]);
+  }
+  return n;
+}
+
 std::optional<Chain> EinsumChains::chain_of(std::size_t spread) const {
   return chains_[spread] ? std::optional(*chains_[spread]) : std::nullopt;
 }

@@ -217,6 +217,12 @@ bool ProblemChains::refine(double limit, const Parallel& parallel,
   return !open.empty();
 }
 
+double ProblemChains::n_states() const {
+  double n = 0;
+  for (const auto& part : parts_) n += part->chains.n_states();
+  return n;
+}
+
 std::optional<Chain> ProblemChains::next_chain() {
   while (!untold_.empty()) {
     const std::size_t spread = untold_.back();

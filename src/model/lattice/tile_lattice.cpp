@@ -172,8 +172,8 @@ void TileLattice::price() {
         }
         place.moved[x] = visits * volume_of(*known.access, tile);
         const auto share_of = [&](std::size_t v, std::int64_t trips) {
-          const std::int64_t most = divisors_[v].back() / divisors_[v][index[v]];
-          return new_share(*known.access, tile, v, static_cast<double>(trips > 0 ? trips : most));
+          const std::int64_t all = divisors_[v].back() / divisors_[v][index[v]];
+          return new_share(*known.access, tile, v, static_cast<double>(trips > 0 ? trips : all));
         };
         if (known.slides() && windows_.empty()) {
           double least_share = 1;
