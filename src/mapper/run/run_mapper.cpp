@@ -224,10 +224,22 @@ bool orders_nodes(const Arch& arch) {
   });
 }
 
+/// Whether what moves on the way to a compute costs something that chains leave out.
+bool has_tolls(const BoundProblem& problem, const BoundCompute& compute) {
+  return !compute.networks.empty() ||
+         std::any_of(compute.path.begin(), compute.path.end(),
+                     [&](ComponentId component) { return problem.arch[component].is_toll(); });
+}
+
 /// Whether chains are the first to search: they price one Einsum as it is.
 bool is_proven_by_chains(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options) {
-  return problem.einsums.size() == 1 && options.objectives.front() != Objective::kLatency &&
+  if (problem.einsums.size() != 1) return false;
+  const std::vector<BoundCompute>& computes = problem.einsums.front().computes;
+  const bool has_more = std::any_of(
+      computes.begin(), computes.end(),
+      [&](const BoundCompute& compute) { return has_tolls(problem, compute); });
+  return options.objectives.front() != Objective::kLatency && !has_more &&
          !orders_nodes(problem.arch) && takes_walks(mapper, problem, options) &&
          takes_relaxed_bound(mapper, problem, options);
 }
@@ -239,7 +251,8 @@ std::optional<MapperResult> map_by_chains(const BoundProblem& problem, const Map
   const BoundProblem bounded = constrained(problem, options.constraints);
   auto chains =
       ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
-  if (!chains) return std::nullopt;
+  constexpr double kMostStates = 2e10;  // half a minute at worst
+  if (!chains || chains->n_states() > kMostStates) return std::nullopt;
   chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
                  control.bound);
   auto best = chains->proven();
