@@ -191,9 +191,9 @@ void RelaxedBound::run() {
 /// Chains first; then relaxed machines from the outermost cut on, which is soon done, further in,
 /// which tells more, and chains in turn.
 void RelaxedBound::search() {
-  constexpr double kHeadStart = 0.1, kStep = 0.1;  // s: an answer comes first
-  constexpr double kOfChains = 0.3;                // s: before the first relaxed machine
-  constexpr double kShareOfChains = 0.15;          // of the time that passes, later on
+  constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
+  constexpr double kOfChains = 0.1;                // s: before the first relaxed machine
+  constexpr double kShareOfChains = 0.1;           // of the time that passes, later on
   constexpr double kFurtherIn = 2;                 // s: so long the core is the walks'
   constexpr double kRest = 3;                      // times what the last search took
   using Clock = std::chrono::steady_clock;

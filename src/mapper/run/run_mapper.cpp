@@ -236,9 +236,9 @@ bool is_proven_by_chains(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options) {
   if (problem.einsums.size() != 1) return false;
   const std::vector<BoundCompute>& computes = problem.einsums.front().computes;
-  const bool has_more = std::any_of(
-      computes.begin(), computes.end(),
-      [&](const BoundCompute& compute) { return has_tolls(problem, compute); });
+  const bool has_more =
+      std::any_of(computes.begin(), computes.end(),
+                  [&](const BoundCompute& compute) { return has_tolls(problem, compute); });
   return options.objectives.front() != Objective::kLatency && !has_more &&
          !orders_nodes(problem.arch) && takes_walks(mapper, problem, options) &&
          takes_relaxed_bound(mapper, problem, options);
@@ -251,7 +251,7 @@ std::optional<MapperResult> map_by_chains(const BoundProblem& problem, const Map
   const BoundProblem bounded = constrained(problem, options.constraints);
   auto chains =
       ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
-  constexpr double kMostStates = 2e10;  // half a minute at worst
+  constexpr double kMostStates = 1e14;
   if (!chains || chains->n_states() > kMostStates) return std::nullopt;
   chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
                  control.bound);

@@ -13,12 +13,14 @@ constexpr double kFirstWalk = 0.15;  // s
 constexpr double kGrowth = 1.3;      // of walks, each to the next
 constexpr SideWalks::Pace kToTheEnd{0.45, 0.1, 0.03};
 constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
+constexpr SideWalks::Pace kOfOneOnABudget{0.1, 0.3, 0.25};  // chains find more
 constexpr SideWalks::Pace kOfManyOnABudget{0.1, 1.0, 1.0};
 constexpr std::size_t kMany = 8;    // Einsums
 constexpr unsigned kSeedBits = 20;  // of what a user asks for, at most
 
 SideWalks::Pace pace_of(const BoundProblem& problem, const MapperOptions& options) {
   if (!options.budget_seconds) return kToTheEnd;
+  if (problem.einsums.size() == 1) return kOfOneOnABudget;
   return problem.einsums.size() < kMany ? kOnABudget : kOfManyOnABudget;
 }
 

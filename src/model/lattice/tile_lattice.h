@@ -48,7 +48,7 @@ class TileLattice {
 
  private:
   using Row = std::vector<double>;
-  static constexpr double kMostStates = 1e7;
+  static constexpr double kMostStates = 4e7;
 
   /// A tensor's node at the i-th of its memories.
   struct Place {

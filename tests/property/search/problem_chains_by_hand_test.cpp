@@ -15,12 +15,14 @@ namespace {
 
 /// A memory at 10 J for each value, registers that cost nothing, and one compute at 1 Hz.
 BoundProblem chain_problem(const std::string& workload, const std::string& register_bits) {
-  const std::string text = workload + R"yaml(
+  const std::string text =
+      workload + R"yaml(
 arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 10, throughput: inf, bits_per_action: 8}, {name: write, energy: 10, throughput: inf, bits_per_action: 8}]}
   - !Memory {name: Registers, size: )yaml" +
-                           register_bits + R"yaml(, tensors: {keep: All}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
+      register_bits +
+      R"yaml(, tensors: {keep: All}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: 1}]}
 )yaml";
   const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
@@ -46,7 +48,8 @@ Found refined(const BoundProblem& problem, ProblemChains::Goal goal) {
   while (chains.refine(std::numeric_limits<double>::infinity(), one_by_one, nullptr))
     while (const auto chain = chains.next_chain()) {
       found.n_nodes = 0;
-      for (const auto& step : chain->steps) found.n_nodes += std::holds_alternative<ChainNode>(step);
+      for (const auto& step : chain->steps)
+        found.n_nodes += std::holds_alternative<ChainNode>(step);
     }
   found.bound = chains.bound();
   return found;
@@ -69,15 +72,15 @@ TEST(ProblemChainsByHand, SayNothingWhereNothingFits) {
   EXPECT_EQ(found.n_nodes, 0);
 }
 
-// 6 values of I, 3 of W, and 4 of O pass once where all of W, a window and a sum fit (56 bits). With
-// one value less, I is read again.
+// 6 values of I, 3 of W, and 4 of O pass once where all of W, a window and a sum fit (56 bits).
+// With one value less, I is read again.
 TEST(ProblemChainsByHand, SlideWindows) {
   constexpr const char* kConvolution = R"yaml(workload:
   rank_sizes: {P: 4, R: 3, I: 6}
   bits_per_value: {All: 8}
   einsums: ["O[p] = X[I:p+r] * W[r]"])yaml";
-  EXPECT_DOUBLE_EQ(
-      refined(chain_problem(kConvolution, "56"), ProblemChains::Goal::kEnergy).bound, 130);
+  EXPECT_DOUBLE_EQ(refined(chain_problem(kConvolution, "56"), ProblemChains::Goal::kEnergy).bound,
+                   130);
   EXPECT_GT(refined(chain_problem(kConvolution, "48"), ProblemChains::Goal::kEnergy).bound, 130);
 }
 
@@ -87,7 +90,7 @@ TEST(ProblemChainsByHand, AddEqualEinsums) {
   rank_sizes: {M: 2, K: 2, N: 2}
   bits_per_value: {All: 8}
   einsums: ["Z[m,n] = A[m,k] * B[k,n]", "Y[m,n] = C[m,k] * D[k,n]"])yaml",
-                                      "24");
+                                         "24");
   EXPECT_DOUBLE_EQ(refined(two, ProblemChains::Goal::kEnergy).bound, 400);
   EXPECT_DOUBLE_EQ(refined(two, ProblemChains::Goal::kEdp).bound, 400 * 16);
 }
@@ -96,7 +99,8 @@ TEST(ProblemChainsByHand, EndWhereTheyAreCancelled) {
   const BoundProblem problem = chain_problem(kMatmul, "24");
   const std::atomic<bool> cancelled{true};
   ProblemChains chains(problem, ProblemChains::Goal::kEnergy, &cancelled);
-  EXPECT_FALSE(chains.refine(1e9, [](std::size_t, const auto&) {}, &cancelled));
+  EXPECT_FALSE(chains.refine(
+      1e9, [](std::size_t, const auto&) {}, &cancelled));
 }
 
 }  // namespace
