@@ -251,7 +251,7 @@ std::optional<MapperResult> map_by_chains(const BoundProblem& problem, const Map
   const BoundProblem bounded = constrained(problem, options.constraints);
   auto chains =
       ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
-  constexpr double kMostStates = 1e14;
+  constexpr double kMostStates = 2e10;  // about a minute
   if (!chains || chains->n_states() > kMostStates) return std::nullopt;
   chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
                  control.bound);
