@@ -75,6 +75,7 @@ constexpr Switch kSwitches[] = {
     {"graph_first off", &PruningRules::graph_first},
     {"held_bounds off", &PruningRules::held_bounds},
     {"redundant_templates off", &PruningRules::redundant_templates},
+    {"chains off", &PruningRules::chains},
 };
 
 /// What was asked: for a search that does not end.

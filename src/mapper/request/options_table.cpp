@@ -186,6 +186,7 @@ constexpr PruningRule kPruningRules[] = {
     {"graph_first", &PruningRules::graph_first},
     {"held_bounds", &PruningRules::held_bounds},
     {"redundant_templates", &PruningRules::redundant_templates},
+    {"chains", &PruningRules::chains},
 };
 
 std::string pruning_rule_names() {

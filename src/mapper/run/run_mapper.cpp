@@ -224,11 +224,19 @@ bool orders_nodes(const Arch& arch) {
   });
 }
 
-/// Whether what moves on the way to a compute costs something that chains leave out.
-bool has_tolls(const BoundProblem& problem, const BoundCompute& compute) {
+/// Whether something on the way to a compute costs energy or room that chains do not know of.
+bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute) {
   return !compute.networks.empty() ||
-         std::any_of(compute.path.begin(), compute.path.end(),
-                     [&](ComponentId component) { return problem.arch[component].is_toll(); });
+         std::any_of(compute.path.begin(), compute.path.end(), [&](ComponentId component) {
+           const Component& own = problem.arch[component];
+           return own.is_toll() ||
+                  (own.is_memory() && std::get<Memory>(own.kind).buffering == Buffering::kDouble);
+         });
+}
+
+/// Whether chains, which take up to 1.5 GB, leave a search the memory it may use.
+bool has_room_for_chains(const MapperOptions& options) {
+  return !options.memory_bytes || *options.memory_bytes >= 2e9;
 }
 
 /// Whether chains are the first to search: they price one Einsum as it is.
@@ -238,10 +246,10 @@ bool is_proven_by_chains(const Mapper& mapper, const BoundProblem& problem,
   const std::vector<BoundCompute>& computes = problem.einsums.front().computes;
   const bool has_more =
       std::any_of(computes.begin(), computes.end(),
-                  [&](const BoundCompute& compute) { return has_tolls(problem, compute); });
-  return options.objectives.front() != Objective::kLatency && !has_more &&
-         !orders_nodes(problem.arch) && takes_walks(mapper, problem, options) &&
-         takes_relaxed_bound(mapper, problem, options);
+                  [&](const BoundCompute& compute) { return has_unknown_costs(problem, compute); });
+  return options.pruning.chains && options.objectives.front() != Objective::kLatency && !has_more &&
+         !orders_nodes(problem.arch) && has_room_for_chains(options) &&
+         takes_walks(mapper, problem, options) && takes_relaxed_bound(mapper, problem, options);
 }
 
 /// What chains prove to be the best, in the same way whatever walks find meanwhile.
@@ -326,7 +334,8 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   std::optional<RelaxedBound> relaxed;
   if (takes_relaxed_bound(mapper, problem, options))
     relaxed.emplace(problem, options, *limited.incumbent,
-                    !is_proven_by_chains(mapper, problem, options), limited.cancel, limited.bound);
+                    has_room_for_chains(options) && !is_proven_by_chains(mapper, problem, options),
+                    limited.cancel, limited.bound);
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
   if (relaxed) relaxed->finish(control.leftovers);
   if (!outcome) return outcome;
