@@ -32,7 +32,7 @@ struct Chain {
 
 /// What an Einsum costs at least if its points are spread over the computes in one way.
 struct SpreadBound {
-  double seconds = 0;  ///< of the computes, and where it is refined of the memories beside them
+  double seconds = 0;  ///< of the computes
   /// Of the compute and all that it and the memories on its way move (J), beyond the compulsory
   /// traffic of the outermost memory. Networks and leakage are left out.
   double energy_j = 0;
@@ -45,9 +45,8 @@ struct SpreadBound {
 /// demand, the cheapest chain of nodes and loops: a shortest path through the lattice of tile
 /// shapes, which goes from all of the Einsum to one point, and whose states also say in which
 /// memory the innermost node of each tensor is. Then the cheapest one whose nodes fit together (A*,
-/// with the former as what is left to come). A window that slides fetches what is new as if the
-/// loop over it took all of its steps at once. A node that several Einsums may share is charged in
-/// equal parts.
+/// with the former as what is left to come). A window that slides fetches what is new in the steps
+/// of the loop directly above. A node that several Einsums may share is charged in equal parts.
 class EinsumChains {
  public:
   EinsumChains(const BoundProblem& problem, EinsumId einsum);
@@ -59,9 +58,8 @@ class EinsumChains {
   const std::vector<SpreadBound>& spreads() const { return spreads_; }
   /// What an objective makes of an energy (J) and a time (s) of the Einsum: grows with both.
   using Price = std::function<double(double energy_j, double seconds)>;
-  /// Raises energy and time to those of the cheapest chain, or the price to `limit`, which leaves
-  /// room for more later; infinite where none fits. The price of the bound is then no more than
-  /// that of any chain; of its energy alone, if that is the price, the same holds. Different
+  /// Raises the price of the spread to that of its cheapest chain, or to `limit`, which leaves room
+  /// for more later, and its energy as far as it is known; infinite where none fits. Different
   /// spreads may be refined at the same time. `cancel` ends it; may be null.
   void refine(std::size_t spread, const Price& price, double limit,
               const std::atomic<bool>* cancel);
