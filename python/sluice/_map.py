@@ -95,7 +95,7 @@ def map(
     :param seed: Seed of every random choice: 0 … 2^64 - 1. Default: ``0``
     :param disable_rules: Switch off pruning rules, to check that the optimum does not move:
         dominance, convex_hull, bounds, isomorphic_einsums, reservation_relevance, dead_ends,
-        graph_first, held_bounds, redundant_templates; none. Default: ``none``
+        graph_first, held_bounds, redundant_templates, chains; none. Default: ``none``
 
     >>> import sluice as sl
     >>> result = sl.map("matmul", "simple", set={"M": 64}, threads=1)
@@ -178,7 +178,7 @@ def bounds(
     :param seed: Seed of every random choice: 0 … 2^64 - 1. Default: ``0``
     :param disable_rules: Switch off pruning rules, to check that the optimum does not move:
         dominance, convex_hull, bounds, isomorphic_einsums, reservation_relevance, dead_ends,
-        graph_first, held_bounds, redundant_templates; none. Default: ``none``
+        graph_first, held_bounds, redundant_templates, chains; none. Default: ``none``
     """
     return search_bounds(
         [workload, *([] if arch is None else [arch]), *specs],
@@ -282,7 +282,7 @@ def sweep(
     :param seed: Seed of every random choice: 0 … 2^64 - 1. Default: ``0``
     :param disable_rules: Switch off pruning rules, to check that the optimum does not move:
         dominance, convex_hull, bounds, isomorphic_einsums, reservation_relevance, dead_ends,
-        graph_first, held_bounds, redundant_templates; none. Default: ``none``
+        graph_first, held_bounds, redundant_templates, chains; none. Default: ``none``
 
     >>> import sluice as sl
     >>> runs = sl.sweep("matmul", "simple", set={"M": 64}, vary={"N": [64, 128]}, threads=1)
@@ -401,7 +401,7 @@ def design(
     :param seed: Seed of every random choice: 0 … 2^64 - 1. Default: ``0``
     :param disable_rules: Switch off pruning rules, to check that the optimum does not move:
         dominance, convex_hull, bounds, isomorphic_einsums, reservation_relevance, dead_ends,
-        graph_first, held_bounds, redundant_templates; none. Default: ``none``
+        graph_first, held_bounds, redundant_templates, chains; none. Default: ``none``
 
     >>> import sluice as sl
     >>> found = sl.design("matmul", "simple", variables={"arch.GlobalBuffer.size": "64KiB..1MiB:x4"}, set={"M": 64})

@@ -12,7 +12,8 @@ import websocket
 
 class Browser:
     def __init__(self, program):
-        self.folder = tempfile.TemporaryDirectory()
+        # Its processes may write their profile a little longer than it takes to end.
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
             [program, "--no-sandbox", "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
              "--disable-background-networking", "--remote-debugging-port=0", "--remote-allow-origins=*",

@@ -39,6 +39,7 @@ arch:
 TEST(ManyLoops, ABudgetThatEndsBeforeAnyMappingLeavesDrawnOnesAndAGap) {
   const BoundProblem problem = convolution("N: 4, K: 16, C: 16, P: 14, Q: 14, R: 3, S: 3");
   MapperOptions options;
+  options.pruning.chains = false;  // which prove it sooner
   options.budget_seconds = 3;
   auto found = run_mapper(*standard_mappers().find("fused"), problem, options, {});
   // On a slow machine the first draw takes longer.
