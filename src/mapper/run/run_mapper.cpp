@@ -240,8 +240,8 @@ bool has_room_for_chains(const MapperOptions& options) {
 }
 
 /// Whether chains are the first to search: they price one Einsum as it is.
-bool is_proven_by_chains(const Mapper& mapper, const BoundProblem& problem,
-                         const MapperOptions& options) {
+bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
+                        const MapperOptions& options) {
   if (problem.einsums.size() != 1) return false;
   const std::vector<BoundCompute>& computes = problem.einsums.front().computes;
   const bool has_more =
@@ -285,7 +285,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   beside_walks.has_walks = true;
   const auto start = std::chrono::steady_clock::now();
   SideWalks walks(problem, options, &incumbent, control.leftovers);
-  if (is_proven_by_chains(mapper, problem, options))
+  if (begins_with_chains(mapper, problem, options))
     if (auto proven = map_by_chains(problem, options, control)) {
       walks.finish();
       return std::move(*proven);
@@ -334,7 +334,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   std::optional<RelaxedBound> relaxed;
   if (takes_relaxed_bound(mapper, problem, options))
     relaxed.emplace(problem, options, *limited.incumbent,
-                    has_room_for_chains(options) && !is_proven_by_chains(mapper, problem, options),
+                    has_room_for_chains(options) && !begins_with_chains(mapper, problem, options),
                     limited.cancel, limited.bound);
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
   if (relaxed) relaxed->finish(control.leftovers);

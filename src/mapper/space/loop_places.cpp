@@ -415,17 +415,22 @@ class LoopPlacer {
       choose_other_leader(candidates, gap, templates);
     for (std::size_t v = 0; v < shape_.sizes.size(); ++v)
       if ((candidates & together.value_or(candidates)) >> v & 1 &&
-          rules_.may_come_first(gap, v, temporal_[gap])) {
-        const std::vector<Variables> saved = temporal_;
-        // The loop is written above the nodes that slide over it, at the end of the gaps there.
-        std::uint32_t first = gap;
-        for (std::size_t n = sliding_.size(); n-- > 0 && sliding_[n] == kWithNext;) --first;
-        for (std::uint32_t node = first; node <= gap; ++node)
-          rules_.end_with(static_cast<std::uint32_t>(v), node, &temporal_);
-        choose_leader(static_cast<std::int32_t>(v), gap, templates);
-        temporal_ = saved;
-      }
+          rules_.may_come_first(gap, v, temporal_[gap]))
+        slide_over(static_cast<std::uint32_t>(v), gap, templates);
     slide_together(gap, together, templates);
+  }
+
+  /// The loop is written above the nodes that slide over it, at the end of the gaps there.
+  void slide_over(std::uint32_t variable, std::uint32_t gap, std::vector<Template>* templates) {
+    const auto choose = [&] { choose_leader(static_cast<std::int32_t>(variable), gap, templates); };
+    if (rules_.size() == 0) return choose();
+    const std::vector<Variables> saved = temporal_;
+    std::uint32_t first = gap;
+    for (std::size_t n = sliding_.size(); n-- > 0 && sliding_[n] == kWithNext;) --first;
+    for (std::uint32_t node = first; node <= gap; ++node)
+      rules_.end_with(variable, node, &temporal_);
+    choose();
+    temporal_ = saved;
   }
 
   /// Other Einsums may want another loop above the window's, which then stays below the node.

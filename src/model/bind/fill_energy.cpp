@@ -76,14 +76,14 @@ class Nodes {
     spread = std::min(spread, instances_at(node->place));
     node->multicast = std::max(1.0, std::min(feeder->instances, spread));
     if (feeder->may_be_outermost) node->compulsory = all;
-    const double write_j = write_energy(problem_, id_, memory, access.tensor);
+    const double write_j = write_cost(problem_, id_, memory, access.tensor).energy_j;
     if (!access.is_output) {
       node->own_j = write_j;
       node->feeder_j = feeder->read_j;
       return;
     }
     if (std::get<Memory>(problem_.arch[memory].kind).draining_reads == DrainingReads::kCounted)
-      node->own_j = read_energy(problem_, id_, memory, access.tensor);
+      node->own_j = read_cost(problem_, id_, memory, access.tensor).energy_j;
     node->feeder_j = feeder->write_j;
     if (has_windows) return;  // then other sums are there for the first time
     node->sums = all * spread;
@@ -108,9 +108,9 @@ class Nodes {
       const bool is_inside = place >= question_.first_inside(compute_);
       const auto price = [&](double energy_j) { return is_inside ? energy_j : 0; };
       feeder.read_j =
-          std::min(feeder.read_j, price(read_energy(problem_, id_, memory, access.tensor)));
-      feeder.write_j =
-          std::min(feeder.write_j, price(write_energy(problem_, id_, memory, access.tensor)));
+          std::min(feeder.read_j, price(read_cost(problem_, id_, memory, access.tensor).energy_j));
+      feeder.write_j = std::min(feeder.write_j,
+                                price(write_cost(problem_, id_, memory, access.tensor).energy_j));
       feeder.instances = std::max(feeder.instances, instances_at(inner) / instances_at(place));
       feeder.may_be_outermost = feeder.may_be_outermost || memory == question_.outermost;
     }
@@ -226,9 +226,7 @@ class TileShapes {
   }
 
   double volume(const InnerNode& node) const {
-    double values = 1;
-    for (const BoundIndex& index : node.access->index) values *= extent(index);
-    return values;
+    return volume_of(*node.access, [&](int v) { return tile_[static_cast<std::size_t>(v)]; });
   }
 
   /// Values that a visit moves: of an input whose window slides over one loop, the new ones.

@@ -23,6 +23,15 @@ std::int64_t extent_of(const BoundIndex& index, const SizeOf& size_of) {
   return extent;
 }
 
+/// Values of the tile that an access touches while each variable v walks `size_of(v)` values.
+template <class SizeOf>
+double volume_of(const BoundAccess& access, const SizeOf& size_of) {
+  double values = 1;
+  for (const BoundIndex& index : access.index)
+    values *= static_cast<double>(extent_of(index, size_of));
+  return values;
+}
+
 /// Those values of a term that lie furthest apart, of a tile with an `offset` and a `size`.
 template <class Tile>
 IndexRange range_of(const BoundTerm& term, const Tile& tile) {

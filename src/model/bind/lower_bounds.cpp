@@ -51,9 +51,9 @@ class OuterTraffic {
   /// What of an Einsum's accesses comes from no other, and goes to none.
   void add(EinsumId id, const TensorAccess& access, double instances) {
     const std::size_t t = access.tensor.index();
-    const bool produced = problem_.roles.is_made(access.tensor);
-    const bool compulsory = access.is_output ? problem_.roles.consumers[t].empty() : !produced;
-    if (!compulsory || !must_pass(problem_, id, memory_, access)) return;
+    if (!is_compulsory(problem_.roles, access.tensor, access.is_output) ||
+        !must_pass(problem_, id, memory_, access))
+      return;
     const BoundComponent& memory = problem_[id].components[memory_.index()];
     const int action = access.is_output ? memory.write_action : memory.read_action;
     if (action < 0) return;
@@ -94,33 +94,36 @@ class OuterTraffic {
   double reads_ = 0, writes_ = 0;
 };
 
-}  // namespace
-
-CostBounds outer_traffic_bounds(const BoundProblem& problem) {
-  CostBounds bounds;
+/// Of all Einsums; nothing where there is no outermost memory, or no Einsum.
+std::optional<OuterTraffic> traffic_of_all(const BoundProblem& problem) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
-  if (!outermost || problem.workload.einsums.empty()) return bounds;
+  if (!outermost || problem.workload.einsums.empty()) return std::nullopt;
   OuterTraffic traffic(problem, *outermost);
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
     for (const TensorAccess& access : problem.workload[EinsumId(e)].accesses)
       traffic.add(EinsumId(e), access, instances_of(problem, EinsumId(e)));
-  traffic.add_to(bounds);
+  return traffic;
+}
+
+}  // namespace
+
+bool is_compulsory(const TensorRoles& roles, TensorId tensor, bool is_output) {
+  return is_output ? roles.consumers[tensor.index()].empty() : !roles.is_made(tensor);
+}
+
+CostBounds outer_traffic_bounds(const BoundProblem& problem) {
+  CostBounds bounds;
+  if (const auto traffic = traffic_of_all(problem)) traffic->add_to(bounds);
   return bounds;
 }
 
 CostBounds cost_bounds(const BoundProblem& problem, Factors factors) {
   CostBounds bounds;
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
-  std::optional<OuterTraffic> traffic;
-  if (outermost) traffic.emplace(problem, *outermost);
-  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
-    const EinsumId id(e);
-    add_compute(problem, id, factors, outermost, &bounds);
-    if (!traffic) continue;
-    for (const TensorAccess& access : problem.workload[id].accesses)
-      traffic->add(id, access, instances_of(problem, id));
-  }
-  if (!traffic || problem.workload.einsums.empty()) return bounds;
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
+    add_compute(problem, EinsumId(e), factors, outermost, &bounds);
+  const auto traffic = traffic_of_all(problem);
+  if (!traffic) return bounds;
   traffic->add_to(bounds);
   bounds.energy_floor_j += leak_energy(leaking_power(problem), bounds);
   return bounds;

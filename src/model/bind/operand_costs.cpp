@@ -16,15 +16,10 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Of one value that is read or written.
-struct Access {
-  double energy_j = 0, seconds = 0;
-};
-
 /// A memory that an operand may come from (or go to).
 struct Source {
-  Access moved;            ///< a value that is read, or of an output written
-  Access returned;         ///< a partial sum that is read again
+  ValueCost moved;         ///< a value that is read, or of an output written
+  ValueCost returned;      ///< a partial sum that is read again
   double most_served = 1;  ///< points at the same time below one instance
   double compulsory = 0;   ///< values whose energy is left out
   double instances = 1;    ///< that work at the same time
@@ -66,15 +61,14 @@ std::vector<std::vector<int>> separate_indices(const BoundAccess& access) {
 }
 
 /// Of a value in a memory.
-Access access_of(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor,
-                 int action) {
+ValueCost cost_of(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor,
+                  int action) {
   if (action < 0) return {};
   const Component& component = problem.arch[memory];
   const Action& found = component.actions[static_cast<std::size_t>(action)];
   const double bits =
       problem[id].components[memory.index()].bits_per_value[static_cast<std::size_t>(tensor)];
   const double calls = bits / bits_moved_by(found, bits);
-  // The time of a total latency is not a sum of rates.
   return {calls * found.energy_j, component.total_latency ? 0 : seconds_of(calls, found)};
 }
 
@@ -180,11 +174,9 @@ class OperandPrices {
     result.instances = bound.instances * use_[first_inside()] / use_[place + 1];
     result.separate_ports = std::get<Memory>(problem_.arch[memory].kind).ports == Ports::kSeparate;
     if (memory == question_.outermost) result.compulsory = values_of(problem_, id_, access);
-    const auto of_action = [&](int action) {
-      return access_of(problem_, id_, memory, access.tensor, action);
-    };
-    result.moved = of_action(access.is_output ? bound.write_action : bound.read_action);
-    if (access.is_output) result.returned = of_action(bound.read_action);
+    const ValueCost read = read_cost(problem_, id_, memory, access.tensor);
+    result.moved = access.is_output ? write_cost(problem_, id_, memory, access.tensor) : read;
+    if (access.is_output) result.returned = read;
     return result;
   }
 
@@ -384,12 +376,15 @@ Holders holders_before(const BoundProblem& problem, EinsumId einsum, const Bound
   return holders;
 }
 
-bool is_touched_once(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
+bool is_only_access(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
   const std::vector<TensorAccess>& all = problem.workload[id].accesses;
   const TensorId tensor = problem[id].tensors[static_cast<std::size_t>(access.tensor)];
-  return !access.leaves_ranks &&
-         std::count_if(all.begin(), all.end(),
+  return std::count_if(all.begin(), all.end(),
                        [&](const TensorAccess& other) { return other.tensor == tensor; }) == 1;
+}
+
+bool is_touched_once(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
+  return !access.leaves_ranks && is_only_access(problem, id, access);
 }
 
 double values_of(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
@@ -400,24 +395,12 @@ double values_of(const BoundProblem& problem, EinsumId id, const BoundAccess& ac
   return touched_values(problem.workload, einsum, *own) * instances_of(problem, id);
 }
 
-double read_energy(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
-  const int action = problem[id].components[memory.index()].read_action;
-  return access_of(problem, id, memory, tensor, action).energy_j;
+ValueCost read_cost(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
+  return cost_of(problem, id, memory, tensor, problem[id].components[memory.index()].read_action);
 }
 
-double write_energy(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
-  const int action = problem[id].components[memory.index()].write_action;
-  return access_of(problem, id, memory, tensor, action).energy_j;
-}
-
-double read_seconds(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
-  const int action = problem[id].components[memory.index()].read_action;
-  return access_of(problem, id, memory, tensor, action).seconds;
-}
-
-double write_seconds(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
-  const int action = problem[id].components[memory.index()].write_action;
-  return access_of(problem, id, memory, tensor, action).seconds;
+ValueCost write_cost(const BoundProblem& problem, EinsumId id, ComponentId memory, int tensor) {
+  return cost_of(problem, id, memory, tensor, problem[id].components[memory.index()].write_action);
 }
 
 std::vector<std::vector<std::size_t>> operand_places(const BoundProblem& problem, EinsumId id,

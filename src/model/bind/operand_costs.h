@@ -24,19 +24,27 @@ struct Holders {
 Holders holders_before(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
                        TensorId tensor, std::size_t end);
 
-/// Whether the Einsum touches the access' tensor in this way alone, within its ranks.
+/// Whether the Einsum touches the access' tensor in this way alone.
+bool is_only_access(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
+
+/// The same, and within its ranks.
 bool is_touched_once(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
 
 /// Values of the tensor that the Einsum touches, all its instances together.
 double values_of(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
 
-/// Of one value of a tensor of the Einsum in a memory (J); 0 where it has no such action.
-double read_energy(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
-double write_energy(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
+/// Whether an access to the tensor is part of what outer_traffic_bounds() counts: it comes from no
+/// other Einsum, and goes to none.
+bool is_compulsory(const TensorRoles& roles, TensorId tensor, bool is_output);
 
-/// How long it takes an instance of the memory (s).
-double read_seconds(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
-double write_seconds(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
+/// Of one value that an instance of a memory reads or writes; 0 where it has no such action.
+struct ValueCost {
+  double energy_j = 0;
+  double seconds = 0;  ///< 0 where the time is no sum of rates (`total_latency`)
+};
+/// `tensor`: index into BoundEinsum::tensors.
+ValueCost read_cost(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
+ValueCost write_cost(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);
 
 /// Whose energy is asked for.
 struct OperandQuestion {

@@ -22,10 +22,8 @@ bool is_no_worse(const PerMemory& a, const PerMemory& b) {
   return true;
 }
 
-}  // namespace
-
 /// A state, and what it took to get there from the inside.
-struct TileLattice::Label {
+struct Label {
   double energy_j = 0;
   PerMemory bits = {};                  ///< that nodes further in take
   PerMemory read_s = {}, write_s = {};  ///< of all instances, as far as they work side by side
@@ -41,9 +39,6 @@ struct TileLattice::Label {
   }
 };
 
-namespace {
-
-template <class Label>
 class Frontier {
  public:
   /// Where nothing known is as good.
@@ -83,172 +78,223 @@ class Frontier {
 
 }  // namespace
 
-/// Of a node at one memory that gets its tiles from one at another, or hands them back to it.
-void TileLattice::add_times(const Tensor& tensor, std::size_t from, std::size_t to,
-                            std::size_t window, Label* label) const {
-  const ChainTensor& known = *tensor.known;
-  const Place& place = tensor.places[to];
-  const std::size_t inner = known.memories[to], outer = known.memories[from];
-  double values = place.moved[label->shape];
-  if (window > 0) values *= place.share[window - 1][label->shape];
-  const double apart = values / place.multicast[from];
-  if (!known.access->is_output) {
-    label->write_s[inner] += values * known.write_s[to] / active_[inner];
-    label->read_s[outer] += apart * known.read_s[from] / active_[outer];
-    return;
+class TileLattice::Search {
+ public:
+  Search(TileLattice* lattice, const Price& price, double compute_s, double limit)
+      : lattice_(*lattice),
+        chain_(lattice->chain_),
+        price_(price),
+        compute_s_(compute_s),
+        limit_(limit) {
+    for (const Factors64& inside : lattice_.least_inside_)
+      active_.push_back(
+          std::min(chain_.instances[active_.size()], lattice_.spread_.lanes / product_of(inside)));
   }
-  label->write_s[outer] += apart * known.write_s[from] / active_[outer];
-  if (known.drain_j[to] > 0) label->read_s[inner] += values * known.read_s[to] / active_[inner];
-  if (known.has_windows) return;
-  const double returned = std::max(0.0, values - place.first_sums);
-  label->write_s[inner] += returned * known.write_s[to] / active_[inner];
-  label->read_s[outer] += returned / place.multicast[from] * known.read_s[from] / active_[outer];
-}
 
-void TileLattice::add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const {
-  const ChainTensor& known = *tensor.known;
-  const std::size_t memory = known.memories[i];
-  const ChainTensors::Moves moves = chain_.operand_moves(known, i, spread_);
-  (known.access->is_output ? label->write_s : label->read_s)[memory] +=
-      moves.moved * (known.access->is_output ? known.write_s[i] : known.read_s[i]) /
-      active_[memory];
-  label->read_s[memory] += moves.returned * known.read_s[i] / active_[memory];
-}
-
-/// Whether spatial loops stand between the nodes of two memories.
-bool TileLattice::spreads_between(std::size_t outer, std::size_t inner) const {
-  for (std::size_t g = 0; g < spread_.gaps.size(); ++g) {
-    const std::size_t memory = chain_.spreads.gaps()[g].memory;
-    const Factors64& factors = spread_.gaps[g]->all;
-    if (outer < memory && memory <= inner &&
-        std::any_of(factors.begin(), factors.end(), [](std::int64_t f) { return f > 1; }))
-      return true;
-  }
-  return false;
-}
-
-double TileLattice::busy_seconds(const Label& label) const {
-  double most = 0;
-  for (std::size_t m = 0; m < chain_.memories.size(); ++m)
-    most = std::max(most, chain_.separate_ports[m] ? std::max(label.read_s[m], label.write_s[m])
-                                                   : label.read_s[m] + label.write_s[m]);
-  return most;
-}
-
-double TileLattice::least_that_fits(const Price& price, double compute_s, double limit) {
-  steps_.clear();
-  const auto add_step = [&](const Label& outer, const Label& inner) {
-    if (outer.shape != inner.shape) {
-      for (std::size_t v = 0; v < divisors_.size(); ++v) {
-        const Factors64& all = divisors_[v];
-        const std::int64_t before = all[outer.shape / strides_[v] % all.size()];
-        const std::int64_t after = all[inner.shape / strides_[v] % all.size()];
-        if (before != after) steps_.emplace_back(Loop{v, before / after});
+  double run() {
+    begin();
+    while (!frontier_.empty()) {
+      const double least = frontier_.least();
+      if (frontier_.size() > kMostLabels || lattice_.is_cancelled()) return least;
+      const std::size_t index = frontier_.take();
+      const Label label = frontier_[index];
+      if (label.position == lattice_.first_ && label.shape + 1 == lattice_.n_tiles_) {
+        write_steps(index);
+        return least;
       }
-    } else if (outer.position != inner.position) {
-      const Position before = position_of(outer.position), after = position_of(inner.position);
-      for (std::size_t k = 0; k < tensors_.size(); ++k)
-        if (before[k] != after[k])
-          steps_.emplace_back(Node{k, tensors_[k].known->memories[after[k] - 1], outer.slides});
+      leave_loop(label, index);
+      leave_node(label, index);
     }
-  };
-  if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
-  Frontier<Label> frontier;
-  const auto add = [&](Label label) {
-    const std::vector<Row>& rows = rows_[label.position];
-    if (rows.empty()) return;
-    const double energy_j = label.energy_j + rows[label.window][label.shape] + constant_j_;
-    if (!(energy_j < kNone)) return;
-    const double whole = price(energy_j, std::max(compute_s, busy_seconds(label)));
-    if (!(whole < limit)) return;
-    const std::size_t state =
-        ((label.position * (windows_.size() + 1) + label.window) * n_tiles_ + label.shape) *
-            (kMostMemories + 1) +
-        label.sliding;
-    frontier.add(label, state, whole);
-  };
-  for (std::size_t p = first_; p < n_positions_; ++p) {
-    const Position position = position_of(p);
-    Label label;
-    for (std::size_t k = 0; k < tensors_.size(); ++k) {
-      label.energy_j += position[k] == 0 ? kNone : tensors_[k].operand_j[position[k] - 1];
-      if (label.energy_j < kNone) add_operand_times(tensors_[k], position[k] - 1, &label);
-    }
-    label.position = p;
-    label.before = frontier.size();
-    if (label.energy_j < kNone) add(label);
+    return limit_;
   }
-  while (!frontier.empty()) {
-    const double least = frontier.least();
-    if (frontier.size() > kMostLabels || is_cancelled()) return least;
-    const std::size_t index = frontier.take();
-    const Label label = frontier[index];
-    if (label.position == first_ && label.shape + 1 == n_tiles_) {
-      for (std::size_t i = index; frontier[i].before != i; i = frontier[i].before)
-        add_step(frontier[i], frontier[frontier[i].before]);
-      return least;
+
+ private:
+  /// One point, in each position.
+  void begin() {
+    for (std::size_t p = lattice_.first_; p < lattice_.n_positions_; ++p) {
+      const Position position = lattice_.position_of(p);
+      Label label;
+      for (std::size_t k = 0; k < position.size(); ++k) {
+        const Tensor& tensor = lattice_.tensors_[k];
+        label.energy_j += position[k] == 0 ? kNone : tensor.operand_j[position[k] - 1];
+        if (label.energy_j < kNone) add_operand_times(tensor, position[k] - 1, &label);
+      }
+      label.position = p;
+      label.before = frontier_.size();
+      if (label.energy_j < kNone) add(label);
     }
+  }
+
+  void add(const Label& label) {
+    const std::vector<Row>& rows = lattice_.rows_[label.position];
+    if (rows.empty()) return;
+    const double energy_j = label.energy_j + rows[label.window][label.shape] + lattice_.constant_j_;
+    if (!(energy_j < kNone)) return;
+    const double whole = price_(energy_j, std::max(compute_s_, busy_seconds(label)));
+    if (!(whole < limit_)) return;
+    const std::size_t row = label.position * (lattice_.windows_.size() + 1) + label.window;
+    const std::size_t state =
+        (row * lattice_.n_tiles_ + label.shape) * (kMostMemories + 1) + label.sliding;
+    frontier_.add(label, state, whole);
+  }
+
+  /// The loop directly above, or that it is one that moves a window.
+  void leave_loop(const Label& label, std::size_t index) {
     Label next = label;
     next.before = index;
     next.sliding = 0;
     next.slides = false;
-    const auto index_of = [&](std::size_t v) {
-      return label.shape / strides_[v] % divisors_[v].size();
-    };
+    next.window = 0;
     const auto add_loop = [&](std::size_t v, std::size_t i) {
-      next.shape = label.shape + (i - index_of(v)) * strides_[v];
+      next.shape = label.shape + (i - lattice_.index_of(label.shape, v)) * lattice_.strides_[v];
       add(next);
     };
-    next.window = 0;
     if (label.window > 0) {
-      const Window& window = windows_[label.window - 1];
+      const Window& window = lattice_.windows_[label.window - 1];
+      const std::size_t inside = lattice_.index_of(label.shape, window.variable);
       for (std::size_t n = 0; n < window.to.size(); ++n)
-        if (window.to[n] == index_of(window.variable)) add_loop(window.variable, window.from[n]);
-    } else {
-      for (std::size_t v = 0; v < divisors_.size(); ++v)
-        for (const std::size_t i : larger_[v][index_of(v)]) add_loop(v, i);
-      next.shape = label.shape;
-      for (std::size_t w = 1; w <= windows_.size(); ++w) {
-        next.window = w;
-        add(next);
-      }
+        if (window.to[n] == inside) add_loop(window.variable, window.from[n]);
+      return;
     }
-    next = label;
-    next.before = index;
-    const Position position = position_of(label.position);
-    for (std::size_t k = 0; k < tensors_.size(); ++k) {
-      const Tensor& tensor = tensors_[k];
+    for (std::size_t v = 0; v < lattice_.divisors_.size(); ++v)
+      for (const std::size_t i : lattice_.larger_[v][lattice_.index_of(label.shape, v)])
+        add_loop(v, i);
+    next.shape = label.shape;
+    for (std::size_t w = 1; w <= lattice_.windows_.size(); ++w) {
+      next.window = w;
+      add(next);
+    }
+  }
+
+  /// The node directly above, of any tensor.
+  void leave_node(const Label& label, std::size_t index) {
+    const Position position = lattice_.position_of(label.position);
+    for (std::size_t k = 0; k < position.size(); ++k) {
+      const Tensor& tensor = lattice_.tensors_[k];
       if (position[k] == 0) continue;
       const std::size_t i = position[k] - 1, memory = tensor.known->memories[i];
       // Spatial loops between it and a node that slides would stand below the window's loop.
       if (label.sliding > 0 && spreads_between(memory, label.sliding - 1)) continue;
       const double bits = label.bits[memory] + tensor.places[i].bits[label.shape];
       if (bits > chain_.size_bits[memory] || !(bits < kNone)) continue;
-      for (std::size_t from = tensor.known->is_backed_first ? 1 : 0; from < position[k]; ++from) {
-        bool skips = false;
-        for (std::size_t m = from; m < i; ++m) skips = skips || tensor.known->must[m];
+      Label next = label;
+      next.before = index;
+      next.bits[memory] = bits;
+      // From the first memory further out that must hold it, or one further in.
+      std::size_t from = i;
+      while (from > 0 && !tensor.known->must[from - 1]) --from;
+      if (tensor.known->is_backed_first) from = std::max<std::size_t>(from, 1);
+      for (; from <= i; ++from) {
         Position earlier = position;
         earlier[k] = from;
-        if (skips || !may_follow(earlier, tensor, i)) continue;
-        for (const bool slides : {false, true}) {
-          if (slides && (label.window == 0 || !tensor.known->slides() || from == 0)) continue;
-          next = label;
-          next.before = index;
-          next.bits[memory] = bits;
-          next.position = label.position - (position[k] - from) * tensor.stride;
-          next.slides = slides;
-          if (slides && label.sliding == 0) next.sliding = memory + 1;
-          const std::size_t window = slides ? label.window : 0;
-          if (from > 0) {
-            next.energy_j += node_energy(tensor, from - 1, i, window)[label.shape];
-            add_times(tensor, from - 1, i, window, &next);
-          }
-          add(next);
-        }
+        next.position = label.position - (position[k] - from) * tensor.stride;
+        if (lattice_.may_follow(earlier, tensor, i)) add_feeders(tensor, from, i, label, next);
       }
     }
   }
-  return limit;
+
+  /// The i-th memory's node gets its tiles from that of position `from`, whole or as they slide.
+  void add_feeders(const Tensor& tensor, std::size_t from, std::size_t i, const Label& label,
+                   Label next) {
+    next.slides = false;
+    if (from == 0) return add(next);
+    const auto add_fed = [&](std::size_t window) {
+      Label fed = next;
+      fed.energy_j += lattice_.node_energy(tensor, from - 1, i, window)[label.shape];
+      add_times(tensor, from - 1, i, window, &fed);
+      add(fed);
+    };
+    add_fed(0);
+    if (label.window == 0 || !tensor.known->slides()) return;
+    next.slides = true;
+    if (label.sliding == 0) next.sliding = tensor.known->memories[i] + 1;
+    add_fed(label.window);
+  }
+
+  /// Of a node at one memory that gets its tiles from one at another, or hands them back to it.
+  void add_times(const Tensor& tensor, std::size_t from, std::size_t to, std::size_t window,
+                 Label* label) const {
+    const ChainTensor& known = *tensor.known;
+    const Place& place = tensor.places[to];
+    const std::size_t inner = known.memories[to], outer = known.memories[from];
+    double values = place.moved[label->shape];
+    if (window > 0) values *= place.share[window - 1][label->shape];
+    const double apart = values / place.multicast[from];
+    if (!known.access->is_output) {
+      label->write_s[inner] += values * known.write_s[to] / active_[inner];
+      label->read_s[outer] += apart * known.read_s[from] / active_[outer];
+      return;
+    }
+    label->write_s[outer] += apart * known.write_s[from] / active_[outer];
+    if (known.drain_j[to] > 0) label->read_s[inner] += values * known.read_s[to] / active_[inner];
+    if (known.has_windows) return;
+    const double returned = std::max(0.0, values - place.first_sums);
+    label->write_s[inner] += returned * known.write_s[to] / active_[inner];
+    label->read_s[outer] += returned / place.multicast[from] * known.read_s[from] / active_[outer];
+  }
+
+  void add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const {
+    const ChainTensor& known = *tensor.known;
+    const std::size_t memory = known.memories[i];
+    const ChainTensors::Moves moves = chain_.operand_moves(known, i, lattice_.spread_);
+    (known.access->is_output ? label->write_s : label->read_s)[memory] +=
+        moves.moved * (known.access->is_output ? known.write_s[i] : known.read_s[i]) /
+        active_[memory];
+    label->read_s[memory] += moves.returned * known.read_s[i] / active_[memory];
+  }
+
+  /// Whether spatial loops stand between the nodes of two memories.
+  bool spreads_between(std::size_t outer, std::size_t inner) const {
+    for (std::size_t g = 0; g < lattice_.spread_.gaps.size(); ++g) {
+      const std::size_t memory = chain_.spreads.gaps()[g].memory;
+      const Factors64& factors = lattice_.spread_.gaps[g]->all;
+      if (outer < memory && memory <= inner &&
+          std::any_of(factors.begin(), factors.end(), [](std::int64_t f) { return f > 1; }))
+        return true;
+    }
+    return false;
+  }
+
+  double busy_seconds(const Label& label) const {
+    double most = 0;
+    for (std::size_t m = 0; m < chain_.memories.size(); ++m)
+      most = std::max(most, chain_.separate_ports[m] ? std::max(label.read_s[m], label.write_s[m])
+                                                     : label.read_s[m] + label.write_s[m]);
+    return most;
+  }
+
+  /// From the outside in.
+  void write_steps(std::size_t index) {
+    for (; frontier_[index].before != index; index = frontier_[index].before)
+      write_step(frontier_[index], frontier_[frontier_[index].before]);
+  }
+
+  void write_step(const Label& outer, const Label& inner) {
+    for (std::size_t v = 0; v < lattice_.divisors_.size(); ++v) {
+      const std::int64_t before = lattice_.divisors_[v][lattice_.index_of(outer.shape, v)];
+      const std::int64_t after = lattice_.divisors_[v][lattice_.index_of(inner.shape, v)];
+      if (before != after) lattice_.steps_.emplace_back(Loop{v, before / after});
+    }
+    const Position before = lattice_.position_of(outer.position);
+    const Position after = lattice_.position_of(inner.position);
+    for (std::size_t k = 0; k < before.size(); ++k)
+      if (before[k] != after[k])
+        lattice_.steps_.emplace_back(
+            Node{k, lattice_.tensors_[k].known->memories[after[k] - 1], outer.slides});
+  }
+
+  TileLattice& lattice_;
+  const ChainTensors& chain_;
+  const Price& price_;
+  double compute_s_, limit_;
+  std::vector<double> active_;  // per memory: instances that work at the same time, at most
+  Frontier frontier_;
+};
+
+double TileLattice::least_that_fits(const Price& price, double compute_s, double limit) {
+  steps_.clear();
+  if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
+  return Search(this, price, compute_s, limit).run();
 }
 
 }  // namespace sluice

@@ -20,19 +20,7 @@ std::vector<std::size_t> memories_of(const BoundProblem& problem, const BoundCom
 /// Of accesses beside others to the same tensor, and of outputs that leave their ranks, nothing is
 /// known.
 bool is_known(const BoundProblem& problem, EinsumId id, const BoundAccess& access) {
-  if (!access.is_output || !access.leaves_ranks) {
-    BoundAccess inside = access;
-    inside.leaves_ranks = false;
-    return is_touched_once(problem, id, inside);
-  }
-  return false;
-}
-
-/// Whether cost_bounds() counts the access' traffic at the outermost memory.
-bool has_compulsory_traffic(const BoundProblem& problem, const BoundAccess& access,
-                            TensorId tensor) {
-  return access.is_output ? problem.roles.consumers[tensor.index()].empty()
-                          : !problem.roles.is_made(tensor);
+  return !(access.is_output && access.leaves_ranks) && is_only_access(problem, id, access);
 }
 
 }  // namespace
@@ -69,20 +57,22 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
       own.must.push_back(hold.must);
       own.bits.push_back(
           bound.components[memory.index()].bits_per_value[static_cast<std::size_t>(access.tensor)]);
-      own.read_j.push_back(read_energy(problem, id, memory, access.tensor));
-      own.write_j.push_back(write_energy(problem, id, memory, access.tensor));
-      own.read_s.push_back(read_seconds(problem, id, memory, access.tensor));
-      own.write_s.push_back(write_seconds(problem, id, memory, access.tensor));
+      const ValueCost read = read_cost(problem, id, memory, access.tensor);
+      const ValueCost write = write_cost(problem, id, memory, access.tensor);
+      own.read_j.push_back(read.energy_j);
+      own.write_j.push_back(write.energy_j);
+      own.read_s.push_back(read.seconds);
+      own.write_s.push_back(write.seconds);
       const bool drains =
           std::get<Memory>(problem.arch[memory].kind).draining_reads == DrainingReads::kCounted;
-      own.drain_j.push_back(drains ? own.read_j.back() : 0);
+      own.drain_j.push_back(drains ? read.energy_j : 0);
       std::vector<TileLimit>& limits = own.limits.emplace_back();
       for (const TileLimit& limit : bound.components[memory.index()].tile_limits)
         if ((limit.tensors >> access.tensor & 1) != 0) limits.push_back(limit);
     }
     const bool must_be_outermost =
         !own.memories.empty() && own.memories.front() == 0 && own.must.front();
-    if (must_be_outermost && has_compulsory_traffic(problem, access, own.tensor))
+    if (must_be_outermost && is_compulsory(problem.roles, own.tensor, access.is_output))
       own.compulsory = own.values;
     own.is_backed_first = must_be_outermost;
     own.is_above_all = problem.workload[own.tensor].persistent;
@@ -146,23 +136,24 @@ bool ChainTensors::have_windows() const {
                      [](const ChainTensor& tensor) { return tensor.slides(); });
 }
 
+double ChainTensor::same_in(const Factors64& factors) const {
+  double instances = 1;
+  for (std::size_t v = 0; v < factors.size(); ++v)
+    if (access->relevance[v] == Relevance::kIrrelevant)
+      instances *= static_cast<double>(factors[v]);
+  return instances;
+}
+
 double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
                                     const Spread& spread) const {
-  const auto same = [&](const Factors64& factors) {
-    double product = 1;
-    for (std::size_t v = 0; v < factors.size(); ++v)
-      if (tensor.access->relevance[v] == Relevance::kIrrelevant)
-        product *= static_cast<double>(factors[v]);
-    return product;
-  };
   double product = 1;
   const std::vector<SpatialGap>& gaps = spreads.gaps();
   for (std::size_t g = 0; g < gaps.size(); ++g) {
     const bool is_outside = gaps[g].memory <= outer && !(tensor.is_above_all && outer == 0);
     if (is_outside || gaps[g].memory > inner) continue;
-    product *= spread.gaps.empty() ? gaps[g].fanout : same(spread.gaps[g]->all);
+    product *= spread.gaps.empty() ? gaps[g].fanout : tensor.same_in(spread.gaps[g]->all);
   }
-  return spread.gaps.empty() ? std::min(product, same(spread.all)) : product;
+  return spread.gaps.empty() ? std::min(product, tensor.same_in(spread.all)) : product;
 }
 
 ChainTensors::Moves ChainTensors::operand_moves(const ChainTensor& tensor, std::size_t i,
@@ -172,10 +163,8 @@ ChainTensors::Moves ChainTensors::operand_moves(const ChainTensor& tensor, std::
       spread_between(tensor, tensor.has_nodes ? tensor.memories[i] : 0, memories.size(), spread);
   Moves moves{points / served, 0};
   if (!tensor.access->is_output || tensor.has_windows) return moves;
-  double first_sums = tensor.values;  // are not there to be read yet, on any instance
-  for (std::size_t v = 0; v < sizes.size(); ++v)
-    if (tensor.access->relevance[v] == Relevance::kIrrelevant)
-      first_sums *= static_cast<double>(spread.all[v]);
+  // The first sums, on any instance, are not there to be read yet.
+  const double first_sums = tensor.values * tensor.same_in(spread.all);
   moves.returned = std::max(0.0, points - first_sums) / served;
   return moves;
 }

@@ -26,12 +26,15 @@ struct ChainTensor {
   double share = 1;              ///< of a node's cost, where other Einsums may share it
   bool is_backed_first = false;  ///< in the first of its memories; else in any
   bool has_windows = false;
-  bool is_above_all =
-      false;  ///< persistent: its first node is outside of all loops, spatial ones too
+  /// Persistent: its first node is outside of all loops, spatial ones too.
+  bool is_above_all = false;
   /// Otherwise it may stand above all loops in any memory: its operands alone are counted.
   bool has_nodes = true;
 
   bool slides() const { return has_windows && !access->is_output; }
+  /// Of the instances that spatial loops with these factors use, those for which one value is the
+  /// same.
+  double same_in(const Factors64& factors) const;
   bool equals(const ChainTensor& other) const;
 };
 

@@ -51,13 +51,13 @@ bool multiply(const Factors64& factors, const Factors64& sizes, Factors64* produ
   return true;
 }
 
+}  // namespace
+
 double product_of(const Factors64& factors) {
   double product = 1;
   for (const std::int64_t factor : factors) product *= static_cast<double>(factor);
   return product;
 }
-
-}  // namespace
 
 Spreads::Spreads(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
                  const std::vector<std::size_t>& memories)

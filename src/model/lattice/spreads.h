@@ -11,6 +11,8 @@ namespace sluice {
 /// Per variable of an Einsum.
 using Factors64 = std::vector<std::int64_t>;
 
+double product_of(const Factors64& factors);
+
 /// The spatial dimensions between two memories on the way to a compute (the last ones: between the
 /// innermost memory and the compute).
 struct SpatialGap {

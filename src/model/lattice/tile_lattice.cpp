@@ -14,14 +14,6 @@ constexpr double kUnreached = std::numeric_limits<double>::infinity();
 
 bool is_prime(std::int64_t value) { return divisors_of(value).size() == 2; }
 
-double volume_of(const BoundAccess& access, const Factors64& tile) {
-  double values = 1;
-  for (const BoundIndex& index : access.index)
-    values *= static_cast<double>(
-        extent_of(index, [&](int v) { return tile[static_cast<std::size_t>(v)]; }));
-  return values;
-}
-
 /// Of a tile's values, those that are new at a step of the loop over `variable` directly above, on
 /// average over its steps, of which there are `most` at most.
 double new_share(const BoundAccess& access, const Factors64& tile, std::size_t variable,
@@ -110,44 +102,42 @@ void TileLattice::add_windows(std::size_t v, bool step_by_step) {
   }
 }
 
-void TileLattice::price() {
-  const std::size_t n_memories = chain_.memories.size(), n_variables = divisors_.size();
-  // Spatial loops further in than a memory: as many as there may be, and as there must be.
-  std::vector<Factors64> most(n_memories, Factors64(n_variables, 1)), least = most;
+void TileLattice::add_places() {
+  const std::size_t n_memories = chain_.memories.size();
+  most_inside_.assign(n_memories, Factors64(divisors_.size(), 1));
+  least_inside_ = most_inside_;
   for (std::size_t m = 0; m < n_memories; ++m) {
-    if (spread_.gaps.empty()) most[m] = spread_.all;
+    if (spread_.gaps.empty()) most_inside_[m] = spread_.all;
     for (std::size_t g = 0; g < spread_.gaps.size(); ++g)
-      for (std::size_t v = 0; v < n_variables && chain_.spreads.gaps()[g].memory > m; ++v)
-        most[m][v] = least[m][v] *= spread_.gaps[g]->all[v];
-  }
-  for (std::size_t m = 0; m < n_memories; ++m) {
-    double inside = 1;
-    for (const std::int64_t factor : least[m]) inside *= static_cast<double>(factor);
-    active_.push_back(std::min(chain_.instances[m], spread_.lanes / inside));
+      for (std::size_t v = 0; v < divisors_.size() && chain_.spreads.gaps()[g].memory > m; ++v)
+        most_inside_[m][v] = least_inside_[m][v] *= spread_.gaps[g]->all[v];
   }
   for (Tensor& tensor : tensors_) {
     const ChainTensor& known = *tensor.known;
+    bool may_be_last = true;  // from the inside out
+    tensor.operand_j.assign(known.memories.size(), kUnreached);
+    for (std::size_t i = known.memories.size(); i-- > 0 && may_be_last;) {
+      tensor.operand_j[i] = chain_.operand_energy(known, i, spread_);
+      may_be_last = !known.must[i];
+    }
     for (std::size_t i = 0; i < known.memories.size(); ++i) {
       Place& place = tensor.places.emplace_back();
       place.energy.resize(i * (windows_.size() + 1));
       place.bits.resize(n_tiles_);
       place.moved.resize(n_tiles_);
       if (known.slides()) place.share.assign(windows_.size(), Row(n_tiles_, 1));
-      place.first_sums = known.values;
-      for (std::size_t v = 0; v < n_variables; ++v)
-        if (known.access->relevance[v] == Relevance::kIrrelevant)
-          place.first_sums *= static_cast<double>(
-              spread_.gaps.empty() ? spread_.all[v] : spread_.all[v] / most[known.memories[i]][v]);
+      // On all instances outside of it.
+      place.first_sums = known.values * known.same_in(spread_.all);
+      if (!spread_.gaps.empty()) place.first_sums /= known.same_in(most_inside_[known.memories[i]]);
       for (std::size_t from = 0; from < i; ++from)
         place.multicast.push_back(
             chain_.spread_between(known, known.memories[from], known.memories[i], spread_));
-      bool may_be_last = true;
-      for (std::size_t j = i + 1; j < known.memories.size(); ++j)
-        may_be_last = may_be_last && !known.must[j];
-      tensor.operand_j.push_back(may_be_last ? chain_.operand_energy(known, i, spread_)
-                                             : kUnreached);
     }
   }
+}
+
+void TileLattice::price() {
+  const std::size_t n_variables = divisors_.size();
   std::vector<std::size_t> index(n_variables, 0);
   Factors64 tile(n_variables, 1);
   for (std::size_t x = 0; x < n_tiles_; ++x) {
@@ -155,22 +145,26 @@ void TileLattice::price() {
       const ChainTensor& known = *tensor.known;
       for (std::size_t i = 0; i < known.memories.size(); ++i) {
         Place& place = tensor.places[i];
-        const std::size_t m = known.memories[i];
-        for (std::size_t v = 0; v < n_variables; ++v)
-          tile[v] = divisors_[v][index[v]] * least[m][v];
-        place.bits[x] = volume_of(*known.access, tile) * known.bits[i];
+        const Factors64 &most = most_inside_[known.memories[i]],
+                        &least = least_inside_[known.memories[i]];
+        for (std::size_t v = 0; v < n_variables; ++v) tile[v] = divisors_[v][index[v]] * least[v];
+        place.bits[x] =
+            volume_of(*known.access, [&](int v) { return tile[static_cast<std::size_t>(v)]; }) *
+            known.bits[i];
         for (const TileLimit& limit : known.limits[i]) {
           const std::int64_t own = divisors_[limit.variable][index[limit.variable]];
-          if (own * least[m][limit.variable] > limit.maximum ||
-              own * most[m][limit.variable] < limit.minimum)
+          if (own * least[limit.variable] > limit.maximum ||
+              own * most[limit.variable] < limit.minimum)
             place.bits[x] = kUnreached;  // it is not allowed, as if it did not fit
         }
         double visits = chain_.points;
         for (std::size_t v = 0; v < n_variables; ++v) {
-          tile[v] = divisors_[v][index[v]] * most[m][v];
+          tile[v] = divisors_[v][index[v]] * most[v];
           visits /= static_cast<double>(tile[v]);
         }
-        place.moved[x] = visits * volume_of(*known.access, tile);
+        place.moved[x] = visits * volume_of(*known.access, [&](int v) {
+                           return tile[static_cast<std::size_t>(v)];
+                         });
         const auto share_of = [&](std::size_t v, std::int64_t trips) {
           const std::int64_t all = divisors_[v].back() / divisors_[v][index[v]];
           return new_share(*known.access, tile, v, static_cast<double>(trips > 0 ? trips : all));
@@ -204,6 +198,7 @@ double TileLattice::least(const std::function<bool(double)>& too_much, double ot
           static_cast<double>(windows_.size() + 1) >
       kMostStates)
     return otherwise;
+  add_places();
   price();
   nothing_.assign(n_tiles_, 0);
   rows_.assign(n_positions_, {});

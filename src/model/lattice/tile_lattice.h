@@ -66,25 +66,24 @@ class TileLattice {
     std::size_t stride = 1;         ///< of its place in a position
     std::size_t n_positions = 1;
   };
+  class Search;  ///< least_that_fits()
   /// The innermost node of each tensor: 0 for none yet, i + 1 for the i-th of its memories.
   using Position = std::vector<std::size_t>;
 
   bool is_cancelled() const { return cancel_ != nullptr && *cancel_; }
   void lay_out(Windows windows);
   void add_windows(std::size_t v, bool step_by_step);
+  void add_places();
   void price();
+  std::size_t index_of(std::size_t shape, std::size_t variable) const {
+    return shape / strides_[variable] % divisors_[variable].size();
+  }
   Position position_of(std::size_t p) const;
   void close(std::vector<Row>* rows) const;
   void place_nodes(std::size_t p);
   bool may_follow(const Position& position, const Tensor& tensor, std::size_t i) const;
   std::vector<Row>& rows_of(std::size_t p);
   void release(std::size_t p);
-  struct Label;
-  void add_times(const Tensor& tensor, std::size_t from, std::size_t to, std::size_t window,
-                 Label* label) const;
-  bool spreads_between(std::size_t outer, std::size_t inner) const;
-  void add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const;
-  double busy_seconds(const Label& label) const;
   Row free_room(const Position& position, std::size_t tensor, std::size_t i) const;
   const Row& node_energy(const Tensor& tensor, std::size_t from, std::size_t to,
                          std::size_t window) const;
@@ -108,8 +107,10 @@ class TileLattice {
   std::vector<Tensor> tensors_;
   std::size_t first_ = 0;  // position
   double constant_j_ = 0;
-  Row nothing_;                 // zeros
-  std::vector<double> active_;  // per memory: instances that work at the same time, at most
+  /// Per memory and variable: factors of spatial loops further in, as many as there may be, and as
+  /// there must be.
+  std::vector<Factors64> most_inside_, least_inside_;
+  Row nothing_;  // zeros
   /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
   std::vector<std::vector<Row>> rows_;
   bool keeps_rows_;

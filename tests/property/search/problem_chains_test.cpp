@@ -12,6 +12,7 @@
 
 #include "mapper/common/part_of_problem.h"
 #include "mapper/request/constraint_check.h"
+#include "odd_fanouts.h"
 #include "oracle/compare.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/registry.h"
@@ -36,17 +37,6 @@ double bound_of(const BoundProblem& problem, Objective objective, double limit) 
   };
   while (chains.refine(limit, one_by_one, nullptr)) continue;
   return chains.bound();
-}
-
-/// The same problem with fanouts that perfect factors seldom fill.
-BoundProblem with_odd_fanouts(const BoundProblem& problem, std::mt19937_64* random) {
-  constexpr std::int64_t kFanouts[] = {5, 6, 7, 9, 12, 14};
-  Arch arch = problem.arch;
-  for (Component& component : arch.components)
-    for (SpatialDimension& dimension : component.spatial)
-      if ((*random)() % 2 == 0) dimension.fanout = kFanouts[(*random)() % std::size(kFanouts)];
-  const auto bound = bind(problem.workload, arch, problem.algorithms);
-  return bound ? *bound : problem;
 }
 
 TEST(ProblemChains, AreBelowTheOptimum) {
@@ -91,7 +81,7 @@ TEST(ProblemChains, AreBelowWhatMappersFind) {
     MapperOptions options = drawn.options;
     options.constraints = {};
     options.budget_evaluations = 500;
-    const BoundProblem problem = with_odd_fanouts(drawn.problem, &random);
+    const BoundProblem problem = testing::with_odd_fanouts(drawn.problem, &random);
     for (const char* name : {"fused", "compound", "anneal"})
       for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
         options.objectives = {objective};
@@ -114,9 +104,7 @@ TEST(ProblemChains, AreBelowWhatMappersFind) {
 Constraints draw_constraints(const BoundProblem& problem, std::mt19937_64* random) {
   const auto one_of = [&](std::size_t n) { return (*random)() % n; };
   Constraints constraints;
-  std::vector<ComponentId> memories;
-  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
-    if (problem.arch.components[c].is_memory()) memories.emplace_back(c);
+  const std::vector<ComponentId> memories = testing::memories_of(problem.arch);
   const std::vector<TensorId>& tensors = problem.einsums.front().tensors;
   const std::vector<VariableRange>& variables = problem.workload.einsums.front().iteration_space;
   const auto a_memory = [&] { return memories[one_of(memories.size())]; };
@@ -156,7 +144,7 @@ TEST(ProblemChains, ProveWhatTheExactSearchFinds) {
     const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
     std::mt19937_64 random(seed);
     const EinsumId einsum(random() % drawn.problem.workload.einsums.size());
-    const auto one = bind_part(with_odd_fanouts(drawn.problem, &random), {einsum});
+    const auto one = bind_part(testing::with_odd_fanouts(drawn.problem, &random), {einsum});
     if (!one) continue;
     MapperOptions options = drawn.options;
     options.constraints = random() % 2 == 0 ? draw_constraints(*one, &random) : Constraints{};

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "odd_fanouts.h"
 #include "oracle/compare.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/registry.h"
@@ -73,11 +74,10 @@ TEST(RelaxedBound, IsBelowTheOptimumAndOftenAboveOtherBounds) {
 Constraints draw_constraints(const BoundProblem& problem, std::mt19937_64* random) {
   const auto one_of = [&](std::size_t n) { return (*random)() % n; };
   Constraints constraints;
-  std::vector<ComponentId> memories, spread;
-  for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
-    if (problem.arch.components[c].is_memory()) memories.emplace_back(c);
+  const std::vector<ComponentId> memories = testing::memories_of(problem.arch);
+  std::vector<ComponentId> spread;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
     if (!problem.arch.components[c].spatial.empty()) spread.emplace_back(c);
-  }
   StorageConstraint& storage = constraints.storage.emplace_back();
   storage.memory = memories[one_of(memories.size())];
   const TensorId tensor(one_of(problem.workload.tensors.size()));
@@ -97,17 +97,6 @@ Constraints draw_constraints(const BoundProblem& problem, std::mt19937_64* rando
   return constraints;
 }
 
-/// The same problem with fanouts that perfect factors seldom fill.
-BoundProblem with_odd_fanouts(const BoundProblem& problem, std::mt19937_64* random) {
-  constexpr std::int64_t kFanouts[] = {5, 6, 7, 9, 12, 14};
-  Arch arch = problem.arch;
-  for (Component& component : arch.components)
-    for (SpatialDimension& dimension : component.spatial)
-      if ((*random)() % 2 == 0) dimension.fanout = kFanouts[(*random)() % std::size(kFanouts)];
-  const auto bound = bind(problem.workload, arch, problem.algorithms);
-  return bound ? *bound : problem;
-}
-
 TEST(RelaxedBound, KnowsConstraintsAndOddFanouts) {
   const Mapper& fused = *standard_mappers().find("fused");
   const testing::RandomCases cases = testing::random_cases(25);
@@ -117,7 +106,7 @@ TEST(RelaxedBound, KnowsConstraintsAndOddFanouts) {
     const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
     std::mt19937_64 random(seed);
     MapperOptions options = drawn.options;
-    const BoundProblem problem = with_odd_fanouts(drawn.problem, &random);
+    const BoundProblem problem = testing::with_odd_fanouts(drawn.problem, &random);
     if (random() % 2 == 0) options.constraints = draw_constraints(problem, &random);
     for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
       options.objectives = {objective};
