@@ -63,6 +63,10 @@ class EinsumChains {
   /// spreads may be refined at the same time. `cancel` ends it; may be null.
   void refine(std::size_t spread, const Price& price, double limit,
               const std::atomic<bool>* cancel);
+  /// A chain of the spread that is likely to be good, soon: it may cost some percent more than the
+  /// cheapest one. Nothing where none was found. `cancel` ends it; may be null.
+  std::optional<Chain> good_chain(std::size_t spread, const Price& price,
+                                  const std::atomic<bool>* cancel) const;
   /// States of all lattices: a tile shape, and the memory of each tensor's innermost node.
   double n_states() const;
   /// Whether all bounds of another Einsum are the same as these.

@@ -45,6 +45,25 @@ class TemplateEnumerator {
     choose_kept(0, 0);
   }
 
+  /// With these nodes in this order alone.
+  void run_with(const std::vector<Slot>& nodes) {
+    std::vector<Slot> outermost, rest;
+    TensorMask seen = 0;
+    for (Slot slot : nodes) {
+      slot.backing = !(seen & bit(slot.tensor));
+      slot.shared = slot.backing && shape_.tensors[slot.tensor].shared;
+      slot.persistent = slot.backing && shape_.tensors[slot.tensor].persistent;
+      seen |= bit(slot.tensor);
+      (slot.component == holders_.front() || slot.persistent ? outermost : rest).push_back(slot);
+    }
+    begin_with(std::move(outermost));
+    for (Slot& slot : rest) {
+      ordered_.slots.push_back(slot);
+      ordered_.group_of.push_back(ordered_.count++);
+    }
+    append_all(limits_);
+  }
+
  private:
   /// Every choice of kept tensors gets its share of the limit; of very many, some.
   void count_choices() {
@@ -169,11 +188,25 @@ class TemplateEnumerator {
       seen |= held_[holders_[h].index()];
     }
     first_of_choice_ = templates_.size();
-    ordered_ = SlotGroups{};
-    ordered_.slots = outermost;
-    ordered_.group_of.assign(outermost.size(), 0);
-    place_ports();
+    begin_with(std::move(outermost));
     order_rest(&rest);
+  }
+
+  /// With these nodes above all loops.
+  void begin_with(std::vector<Slot> outermost) {
+    ordered_ = SlotGroups{};
+    ordered_.group_of.assign(outermost.size(), 0);
+    ordered_.slots = std::move(outermost);
+    place_ports();
+  }
+
+  /// The templates of the nodes as they are ordered now.
+  void append_all(const TemplateLimits& limits) {
+    const std::size_t first = templates_.size();
+    append_templates(problem_, shape_, sets_, options_, constraints_, compute_, ordered_, limits,
+                     &templates_);
+    for (std::size_t t = first; t < templates_.size(); ++t)
+      templates_[t].placement = static_cast<std::uint32_t>(first);
   }
 
   void place_ports() {
@@ -203,14 +236,9 @@ class TemplateEnumerator {
   void order_rest(std::vector<Slot>* rest) {
     if (rest->empty()) {
       if (!order_allowed()) return;
-      const std::size_t first = templates_.size();
       TemplateLimits of_order = limits_;
       of_order.most = most_per_order();
-      append_templates(problem_, shape_, sets_, options_, constraints_, compute_, ordered_,
-                       of_order, &templates_);
-      for (std::size_t t = first; t < templates_.size(); ++t)
-        templates_[t].placement = static_cast<std::uint32_t>(first);
-      return;
+      return append_all(of_order);
     }
     const std::size_t first =
         draws() ? KeyHash::mix(templates_.size() + rest->size() + (limits_.seed << 32U)) : 0;
@@ -374,6 +402,16 @@ std::vector<Template> enumerate_templates(const BoundProblem& problem, const Ein
   std::vector<Template> templates;
   for (std::uint32_t c = 0; c < problem[shape.einsum].computes.size(); ++c)
     TemplateEnumerator(problem, shape, options, constraints, c, limits, &templates).run();
+  return templates;
+}
+
+std::vector<Template> templates_of_nodes(const BoundProblem& problem, const EinsumShape& shape,
+                                         const MapperOptions& options, std::uint32_t compute,
+                                         const std::vector<Slot>& nodes,
+                                         const TemplateLimits& limits) {
+  std::vector<Template> templates;
+  TemplateEnumerator(problem, shape, options, options.constraints, compute, limits, &templates)
+      .run_with(nodes);
   return templates;
 }
 

@@ -113,4 +113,11 @@ std::vector<Template> enumerate_templates(const BoundProblem& problem, const Ein
                                           const Constraints& constraints,
                                           const TemplateLimits& limits = {});
 
+/// The templates of one compute (index into BoundEinsum::computes) with these nodes, outermost
+/// first; of each, what its place follows from (Slot::gap, shared, backing) need not be known.
+std::vector<Template> templates_of_nodes(const BoundProblem& problem, const EinsumShape& shape,
+                                         const MapperOptions& options, std::uint32_t compute,
+                                         const std::vector<Slot>& nodes,
+                                         const TemplateLimits& limits);
+
 }  // namespace sluice::fused

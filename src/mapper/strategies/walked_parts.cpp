@@ -85,6 +85,7 @@ WalkedParts::WalkedParts(const BoundProblem& problem, const MapperOptions& optio
     const auto [at, is_new] =
         known.try_emplace(key_of(problem, space, borders[i], borders[i + 1]), parts_.size());
     part_of_.push_back(at->second);
+    begins_.push_back(borders[i]);
     if (is_new && !add(problem, options, borders[i], borders[i + 1])) {
       parts_.clear();
       return;
@@ -109,6 +110,14 @@ bool WalkedParts::add(const BoundProblem& problem, const MapperOptions& options,
   part->walks = std::make_unique<Walks>(part->problem, part->options, control_);
   parts_.push_back(std::move(part));
   return true;
+}
+
+void WalkedParts::begin_with(const sampling::Genome& genome, const sampling::MapSpace& space) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto at = std::find(part_of_.begin(), part_of_.end(), p);
+    parts_[p]->walks->begin_with(genome, space,
+                                 begins_[static_cast<std::size_t>(at - part_of_.begin())]);
+  }
 }
 
 /// Half of the time goes to all alike, half by what a part costs of the whole.

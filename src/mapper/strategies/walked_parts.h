@@ -30,6 +30,8 @@ class WalkedParts {
 
   /// Whether there are parts: of a workload that is not long, or has constraints, there are none.
   bool empty() const { return parts_.empty(); }
+  /// Before the first walk: a mapping of the whole, of which each part has its share.
+  void begin_with(const sampling::Genome& genome, const sampling::MapSpace& space);
   /// Walks each part for a while, all of them for about so many seconds, or until it is cancelled.
   void walk(double seconds);
   /// The best of each part, one after the other, in a space of the whole, which may get templates
@@ -46,6 +48,7 @@ class WalkedParts {
 
   std::vector<std::unique_ptr<Part>> parts_;  ///< distinct ones
   std::vector<std::size_t> part_of_;          ///< in the order they run, indices into `parts_`
+  std::vector<std::size_t> begins_;           ///< of these: the first Einsum
   MapperControl control_;
   std::size_t round_ = 0;
 };

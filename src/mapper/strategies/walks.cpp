@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "mapper/chains/chain_start.h"
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/polish.h"
 #include "mapper/sampling/population.h"
@@ -35,16 +36,22 @@ double Walks::evaluations() const {
          (parts_ ? parts_->evaluations() : 0);
 }
 
-/// The same choices in a space with more templates.
+namespace {
+
+/// The same choices in a space with other templates: for all of its Einsums, from number `first` of
+/// the other space on.
 sampling::Genome moved(const sampling::Genome& genome, const sampling::MapSpace& from,
-                       sampling::MapSpace* to) {
+                       std::size_t first, sampling::MapSpace* to) {
   sampling::Genome result;
-  for (std::size_t e = 0; e < genome.size(); ++e) {
-    const std::uint32_t t = to->add(e, from.templates(e)[genome[e]->templ]);
-    result.push_back(to->make_choice(e, t, genome[e]->trips));
+  for (std::size_t e = 0; e < to->n_einsums(); ++e) {
+    const sampling::EinsumChoice& choice = *genome[first + e];
+    const std::uint32_t t = to->add(e, from.templates(first + e)[choice.templ]);
+    result.push_back(to->make_choice(e, t, choice.trips));
   }
   return result;
 }
+
+}  // namespace
 
 /// Few templates, then more, each time with what was found among fewer.
 sampling::SamplingRun& Walks::run_of(std::size_t round) {
@@ -58,13 +65,43 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
     if (run_) {
       evaluations_before_ += run_->record().evaluations();
       for (const sampling::Genome& genome : run_->record().elite()) {
-        const sampling::Genome same = moved(genome, run_->space(), &next->space());
+        const sampling::Genome same = moved(genome, run_->space(), 0, &next->space());
         next->record().add(same, next->space().price(same));
       }
     }
     run_ = std::move(next);
   }
   return *run_;
+}
+
+void Walks::begin_with(const sampling::Genome& genome, const sampling::MapSpace& space,
+                       std::size_t first) {
+  sampling::SamplingRun& run = run_of(0);
+  const sampling::Genome own = moved(genome, space, first, &run.space());
+  if (run.space().joins(own)) run.record().add(own, run.space().price(own));
+  has_started_ = true;
+}
+
+/// A mapping soon, and then a better one.
+void Walks::start_with_chains(sampling::SamplingRun* run) {
+  constexpr std::size_t kFew = 4;  // ways to spread points, each time
+  chains::ChainStart chains(problem_, options_, control_.cancel);
+  std::optional<sampling::Genome> others;
+  for (const bool goes_on : {false, true}) {
+    if (!chains.search(kFew, goes_on, run->record().best(), &run->space(), &run->use()) && !others)
+      others = run->drawer().draw_plain_mapping();
+    if (is_cancelled(control_.cancel)) return;
+    const auto whole = chains.genome(run->space(), others ? &*others : nullptr);
+    if (whole) run->record().add(*whole, run->space().price(*whole));
+  }
+}
+
+void Walks::start(sampling::SamplingRun* run) {
+  has_started_ = true;
+  if (!options_.pruning.chains) return;
+  start_with_chains(run);
+  if (parts_->empty() || run->record().best() == nullptr) return;
+  parts_->begin_with(run->record().elite().front(), run->space());
 }
 
 /// What was found for each part by itself is one mapping more of the whole.
@@ -82,6 +119,7 @@ void Walks::walk(std::size_t round, double seconds) {
   if (!parts_)
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),
                                            WalkedParts::Cut{});
+  if (!has_started_) start(&run);
   const bool is_other = round % kPolished == 0;
   const char* phase = "walking";
   auto begin = std::chrono::steady_clock::now();

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "mapper/sampling/map_space.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice {
@@ -27,6 +28,9 @@ class Walks {
 
   /// One walk of so many seconds, or until it is cancelled.
   void walk(std::size_t round, double seconds);
+  /// Before the first walk: a mapping of Einsums of another space, from number `first` on, is known.
+  void begin_with(const sampling::Genome& genome, const sampling::MapSpace& space,
+                  std::size_t first);
   /// Mappings priced so far.
   double evaluations() const;
   /// Space and best mappings; null before the first walk.
@@ -34,6 +38,8 @@ class Walks {
 
  private:
   sampling::SamplingRun& run_of(std::size_t round);
+  void start(sampling::SamplingRun* run);
+  void start_with_chains(sampling::SamplingRun* run);
   void walk_parts(sampling::SamplingRun* run, double seconds);
 
   const BoundProblem& problem_;
@@ -42,6 +48,7 @@ class Walks {
   std::size_t n_stages_ = 0;
   std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
   std::unique_ptr<WalkedParts> parts_;
+  bool has_started_ = false;
   double evaluations_before_ = 0;  ///< of the stages before
   int tries_;                      ///< of each Einsum when the best is polished
 };

@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-constexpr std::size_t kMostMemories = 8, kMostLabels = 300'000;
+constexpr std::size_t kMostMemories = 8;
 
 using PerMemory = std::array<double, kMostMemories>;
 
@@ -41,9 +41,12 @@ struct Label {
 
 class Frontier {
  public:
+  explicit Frontier(std::size_t most_per_state) : most_per_state_(most_per_state) {}
+
   /// Where nothing known is as good.
   void add(const Label& label, std::size_t state, double price) {
     std::vector<std::size_t>& same = by_state_[state];
+    if (same.size() >= most_per_state_) return;
     for (const std::size_t other : same)
       if (labels_[other].is_no_worse_than(label)) return;
     same.push_back(labels_.size());
@@ -71,6 +74,7 @@ class Frontier {
       return price != other.price ? price > other.price : label < other.label;
     }
   };
+  std::size_t most_per_state_;
   std::vector<Label> labels_;
   std::priority_queue<Entry> queue_;
   std::unordered_map<std::size_t, std::vector<std::size_t>> by_state_;
@@ -80,12 +84,15 @@ class Frontier {
 
 class TileLattice::Search {
  public:
-  Search(TileLattice* lattice, const Price& price, double compute_s, double limit)
+  Search(TileLattice* lattice, const Price& price, double compute_s, double limit,
+         const Effort& effort)
       : lattice_(*lattice),
         chain_(lattice->chain_),
         price_(price),
         compute_s_(compute_s),
-        limit_(limit) {
+        limit_(limit),
+        effort_(effort),
+        frontier_(effort.most_per_state) {
     for (const Factors64& inside : lattice_.least_inside_)
       active_.push_back(
           std::min(chain_.instances[active_.size()], lattice_.spread_.lanes / product_of(inside)));
@@ -95,7 +102,7 @@ class TileLattice::Search {
     begin();
     while (!frontier_.empty()) {
       const double least = frontier_.least();
-      if (frontier_.size() > kMostLabels || lattice_.is_cancelled()) return least;
+      if (frontier_.size() > effort_.most_labels || lattice_.is_cancelled()) return least;
       const std::size_t index = frontier_.take();
       const Label label = frontier_[index];
       if (label.position == lattice_.first_ && label.shape + 1 == lattice_.n_tiles_) {
@@ -128,7 +135,8 @@ class TileLattice::Search {
   void add(const Label& label) {
     const std::vector<Row>& rows = lattice_.rows_[label.position];
     if (rows.empty()) return;
-    const double energy_j = label.energy_j + rows[label.window][label.shape] + lattice_.constant_j_;
+    const double energy_j = label.energy_j +
+                            effort_.greed * rows[label.window][label.shape] + lattice_.constant_j_;
     if (!(energy_j < kNone)) return;
     const double whole = price_(energy_j, std::max(compute_s_, busy_seconds(label)));
     if (!(whole < limit_)) return;
@@ -287,14 +295,16 @@ class TileLattice::Search {
   const ChainTensors& chain_;
   const Price& price_;
   double compute_s_, limit_;
+  Effort effort_;
   std::vector<double> active_;  // per memory: instances that work at the same time, at most
   Frontier frontier_;
 };
 
-double TileLattice::least_that_fits(const Price& price, double compute_s, double limit) {
+double TileLattice::least_that_fits(const Price& price, double compute_s, double limit,
+                                    const Effort& effort) {
   steps_.clear();
   if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
-  return Search(this, price, compute_s, limit).run();
+  return Search(this, price, compute_s, limit, effort).run();
 }
 
 }  // namespace sluice

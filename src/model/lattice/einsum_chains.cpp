@@ -167,11 +167,29 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
     }
   TileLattice lattice(way.tensors, spread, Windows::kStepByStep, cancel);
   if (!raise_energy(least_of(&lattice))) return;
-  bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit));
+  bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit, {}));
   if (bound.price >= limit) return;
   bound.is_refined = true;
   if (auto chain = way.chain(spread, lattice))
     chains_[index] = std::make_unique<Chain>(std::move(*chain));
+}
+
+std::optional<Chain> EinsumChains::good_chain(std::size_t index, const Price& price,
+                                              const std::atomic<bool>* cancel) const {
+  constexpr TileLattice::Effort kQuick[] = {{20'000, 1.05}, {20'000, 1.1, 3}, {40'000, 1.5, 1}};
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  const Way& way = *ways_[way_of_[index]];
+  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
+  TileLattice lattice(way.tensors, spread, Windows::kStepByStep, cancel);
+  lattice.least([](double) { return false; }, 0);
+  const auto whole = [&](double energy_j, double seconds) {
+    return price(way.compute_j + energy_j, seconds);
+  };
+  for (const TileLattice::Effort& effort : kQuick) {
+    lattice.least_that_fits(whole, spreads_[index].seconds, kNoLimit, effort);
+    if (!lattice.steps().empty()) break;
+  }
+  return way.chain(spread, lattice);
 }
 
 double EinsumChains::n_states() const {

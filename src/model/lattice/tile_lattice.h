@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <variant>
 #include <vector>
 
@@ -30,9 +31,17 @@ class TileLattice {
   /// What an objective makes of such an energy (J), and the time that memories and computes are
   /// busy at least (s): grows with both.
   using Price = std::function<double(double energy_j, double seconds)>;
+  /// How hard to look for a chain.
+  struct Effort {
+    std::size_t most_labels = 300'000;
+    /// With less than these the least price is not known, and a good chain found sooner: what is left
+    /// to come counts so many times, and a state is reached in so many ways.
+    double greed = 1;
+    std::size_t most_per_state = std::numeric_limits<std::size_t>::max();
+  };
   /// After least(), of windows step by step: the least price of chains whose nodes fit together, or
   /// `limit`, if that is less. `compute_s`: of the computes.
-  double least_that_fits(const Price& price, double compute_s, double limit);
+  double least_that_fits(const Price& price, double compute_s, double limit, const Effort& effort);
 
   struct Node {
     std::size_t tensor = 0;  ///< among those with nodes

@@ -1,0 +1,161 @@
+#include "chain_choice.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sluice::chains {
+namespace {
+
+using fused::LoopPlace;
+using fused::Slot;
+using fused::Template;
+
+/// Nodes and loops of a chain as templates have them: a loop that moves a window stands below the
+/// node that slides over it.
+class Placer {
+ public:
+  Placer(const Chain& chain, const BoundProblem& problem, const fused::EinsumShape& shape) {
+    const BoundEinsum& bound = problem[shape.einsum];
+    std::optional<std::size_t> window;  // the last loop, if no other has come since
+    for (const auto& step : chain.steps) {
+      if (const auto* held = std::get_if<ChainNode>(&step)) {
+        Slot slot;
+        slot.component = held->memory;
+        slot.tensor = static_cast<std::uint32_t>(bound.local_tensor[held->tensor.index()]);
+        if (held->sliding && window) loops_[*window].below = nodes_.size();
+        nodes_.push_back(slot);
+        slides_over_.push_back(held->sliding ? window : std::nullopt);
+        continue;
+      }
+      const auto& own = std::get<ChainLoop>(step);
+      window.reset();
+      if (!own.spatial) window = loops_.size();
+      loops_.push_back({own, nodes_.size()});
+    }
+  }
+
+  const std::vector<Slot>& nodes() const { return nodes_; }
+
+  /// How many nodes slide otherwise than in the chain.
+  int n_unlike(const Template& templ) const {
+    int n = 0;
+    for (std::size_t s = 0; s < templ.slots.size(); ++s) {
+      const Slot& slot = templ.slots[s];
+      const auto& wanted = slides_over_[node_of(templ, s)];
+      const std::optional<std::size_t> slides =
+          slot.sliding_loop < 0 ? std::nullopt
+                                : std::optional<std::size_t>(
+                                      templ.loops[static_cast<std::size_t>(slot.sliding_loop)]
+                                          .variable);
+      const std::optional<std::size_t> as_wanted =
+          wanted ? std::optional(loops_[*wanted].own.variable) : std::nullopt;
+      if (slides != as_wanted) ++n;
+    }
+    return n;
+  }
+
+  /// Trip counts of the template's loops; nothing where one of the chain's has no place at all.
+  std::optional<sampling::Trips> trips(const Template& templ) const {
+    sampling::Trips result(templ.loops.size(), 1);
+    for (const Loop& loop : loops_) {
+      const auto place = place_of(templ, loop);
+      if (!place) return std::nullopt;
+      result[*place] *= loop.own.trips;
+    }
+    return result;
+  }
+
+ private:
+  struct Loop {
+    ChainLoop own;
+    std::size_t below = 0;  ///< nodes above it
+  };
+
+  /// Templates put what stands above all loops first.
+  std::size_t node_of(const Template& templ, std::size_t s) const {
+    const Slot& slot = templ.slots[s];
+    const auto is_same = [&](const Slot& own) {
+      return own.component == slot.component && own.tensor == slot.tensor;
+    };
+    return static_cast<std::size_t>(std::find_if(nodes_.begin(), nodes_.end(), is_same) -
+                                    nodes_.begin());
+  }
+
+  /// The gap below so many nodes of the chain.
+  std::uint32_t gap_below(const Template& templ, std::size_t n_nodes) const {
+    std::uint32_t gap = 0;
+    for (std::size_t s = 0; s < templ.slots.size(); ++s)
+      if (node_of(templ, s) < n_nodes) gap = std::max(gap, templ.slots[s].gap);
+    return gap;
+  }
+
+  /// The place nearest to where it stands in the chain, of equal ones further out.
+  std::optional<std::size_t> place_of(const Template& templ, const Loop& loop) const {
+    const std::uint32_t wanted = gap_below(templ, loop.below);
+    std::optional<std::size_t> best;
+    std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
+    for (std::size_t l = 0; l < templ.loops.size(); ++l) {
+      const LoopPlace& place = templ.loops[l];
+      if (place.variable != loop.own.variable || place.spatial != loop.own.spatial.has_value())
+        continue;
+      if (place.spatial && *loop.own.spatial != std::pair(place.component, place.dimension))
+        continue;
+      const std::uint32_t distance =
+          place.gap <= wanted ? wanted - place.gap : place.gap - wanted;
+      if (distance >= nearest) continue;
+      nearest = distance;
+      best = l;
+    }
+    return best;
+  }
+
+  std::vector<Slot> nodes_;
+  std::vector<std::optional<std::size_t>> slides_over_;  ///< per node: index into `loops_`
+  std::vector<Loop> loops_;
+};
+
+}  // namespace
+
+std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
+                                      const EinsumChains::Price& price, sampling::MapSpace* space,
+                                      sampling::FanoutUse* use) {
+  constexpr std::size_t kMostTemplates = 2000, kMostPriced = 8;
+  const BoundProblem& problem = space->problem();
+  const std::vector<BoundCompute>& computes = problem[EinsumId(e)].computes;
+  const auto compute =
+      std::find_if(computes.begin(), computes.end(),
+                   [&](const BoundCompute& own) { return own.component == chain.compute; });
+  const Placer placer(chain, problem, space->shape(e));
+  fused::TemplateLimits limits;
+  limits.cap = kMostTemplates;
+  std::vector<Template> templates = fused::templates_of_nodes(
+      problem, space->shape(e), space->options(),
+      static_cast<std::uint32_t>(compute - computes.begin()), placer.nodes(), limits);
+  std::stable_sort(templates.begin(), templates.end(), [&](const Template& a, const Template& b) {
+    return placer.n_unlike(a) < placer.n_unlike(b);
+  });
+  std::optional<PricedChoice> best;
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t n_priced = 0;
+  for (Template& templ : templates) {
+    const auto trips = placer.trips(templ);
+    if (!trips) continue;
+    const std::uint32_t t = space->add(e, std::move(templ));
+    if (!space->is_choice(e, t, *trips) || !use->is_enough(e, t, *trips)) continue;
+    sampling::ChoicePtr choice = space->make_choice(e, t, *trips);
+    const auto totals = space->price_alone(e, *choice);
+    if (!totals) continue;
+    if (const double own = price(totals->energy_j, totals->latency_s); own < least) {
+      least = own;
+      best = {std::move(choice), *totals};
+    }
+    if (++n_priced == kMostPriced) break;
+  }
+  return best;
+}
+
+}  // namespace sluice::chains

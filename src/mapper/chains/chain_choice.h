@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "mapper/sampling/fanout_use.h"
+#include "mapper/sampling/map_space.h"
+#include "sluice/model/einsum_chains.h"
+
+namespace sluice::chains {
+
+struct PricedChoice {
+  sampling::ChoicePtr choice;
+  CostTotals totals;  ///< of the Einsum alone
+};
+
+/// A chain of one Einsum as a choice of a space, which gets its template where it is new; nothing
+/// where the space has no such choice that is legal. Of the templates with the chain's nodes, the
+/// cheapest of those whose windows slide most as they do in the chain. Not safe while others use
+/// the space.
+std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t einsum,
+                                      const EinsumChains::Price& price, sampling::MapSpace* space,
+                                      sampling::FanoutUse* use);
+
+}  // namespace sluice::chains
