@@ -24,9 +24,11 @@ struct ChainLoop {
   std::int64_t trips = 1;
   std::optional<std::pair<ComponentId, std::uint32_t>> spatial = std::nullopt;  ///< its dimension
 };
-/// One Einsum's storage nodes and loops, outermost first.
+/// Storage nodes and loops, outermost first.
+using ChainSteps = std::vector<std::variant<ChainNode, ChainLoop>>;
+/// One Einsum's.
 struct Chain {
-  std::vector<std::variant<ChainNode, ChainLoop>> steps;
+  ChainSteps steps;
   ComponentId compute;
 };
 
@@ -63,10 +65,22 @@ class EinsumChains {
   /// spreads may be refined at the same time. `cancel` ends it; may be null.
   void refine(std::size_t spread, const Price& price, double limit,
               const std::atomic<bool>* cancel);
-  /// A chain of the spread that is likely to be good, soon: it may cost some percent more than the
-  /// cheapest one. Nothing where none was found. `cancel` ends it; may be null.
-  std::optional<Chain> good_chain(std::size_t spread, const Price& price,
-                                  const std::atomic<bool>* cancel) const;
+  /// What energy and time are worth.
+  struct Worth {
+    double per_j = 1, per_s = 0;
+    double operator()(double energy_j, double seconds) const {
+      return per_j * energy_j + per_s * seconds;
+    }
+  };
+  /// Chains of the spread that are likely to be good, soon: the best of them may cost some percent
+  /// more than the cheapest one. `outermost`: steps that they take, with nodes of other tensors in
+  /// between: the first node of each tensor that is not in the outermost of its memories, and
+  /// loops, all temporal. `cancel` ends it; may be null.
+  std::vector<Chain> good_chains(std::size_t spread, const Worth& worth,
+                                 const ChainSteps& outermost,
+                                 const std::atomic<bool>* cancel) const;
+  /// Which part of the instances that `min_usage` asks for a spread uses: 1 where it is enough.
+  double demanded_use(std::size_t spread) const;
   /// States of all lattices: a tile shape, and the memory of each tensor's innermost node.
   double n_states() const;
   /// Whether all bounds of another Einsum are the same as these.

@@ -121,7 +121,7 @@ class Placer {
 }  // namespace
 
 std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
-                                      const EinsumChains::Price& price, sampling::MapSpace* space,
+                                      const EinsumChains::Worth& worth, sampling::MapSpace* space,
                                       sampling::FanoutUse* use) {
   constexpr std::size_t kMostTemplates = 2000, kMostPriced = 8;
   const BoundProblem& problem = space->problem();
@@ -149,7 +149,7 @@ std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
     sampling::ChoicePtr choice = space->make_choice(e, t, *trips);
     const auto totals = space->price_alone(e, *choice);
     if (!totals) continue;
-    if (const double own = price(totals->energy_j, totals->latency_s); own < least) {
+    if (const double own = worth(totals->energy_j, totals->latency_s); own < least) {
       least = own;
       best = {std::move(choice), *totals};
     }

@@ -19,7 +19,7 @@ struct PricedChoice {
 /// cheapest of those whose windows slide most as they do in the chain. Not safe while others use
 /// the space.
 std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t einsum,
-                                      const EinsumChains::Price& price, sampling::MapSpace* space,
+                                      const EinsumChains::Worth& worth, sampling::MapSpace* space,
                                       sampling::FanoutUse* use);
 
 }  // namespace sluice::chains

@@ -119,7 +119,6 @@ void Walks::walk(std::size_t round, double seconds) {
   if (!parts_)
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),
                                            WalkedParts::Cut{});
-  if (!has_started_) start(&run);
   const bool is_other = round % kPolished == 0;
   const char* phase = "walking";
   auto begin = std::chrono::steady_clock::now();
@@ -127,9 +126,12 @@ void Walks::walk(std::size_t round, double seconds) {
     const std::chrono::duration<double> walked = std::chrono::steady_clock::now() - begin;
     return std::min(1.0, walked.count() / longest);
   };
-  if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
+  if (!has_started_) {
     const auto first = [&] { return has_any() ? 1.0 : share_of(seconds); };
-    if (round == 0) sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
+    sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
+    start(&run);
+  }
+  if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
     walk_parts(&run, seconds);
     if (has_any()) return;
     begin = std::chrono::steady_clock::now();

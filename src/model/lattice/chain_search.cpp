@@ -33,22 +33,32 @@ struct Label {
   std::size_t sliding = 0;
   bool slides = false;  ///< the node that was placed last
 
-  bool is_no_worse_than(const Label& other) const {
+  bool is_no_worse_than(const Label& other, bool weighs_time) const {
     return energy_j <= other.energy_j && is_no_worse(bits, other.bits) &&
-           is_no_worse(read_s, other.read_s) && is_no_worse(write_s, other.write_s);
+           (!weighs_time ||
+            (is_no_worse(read_s, other.read_s) && is_no_worse(write_s, other.write_s)));
   }
 };
 
+/// Whether one is much more likely to leave the nodes further out their room.
+bool takes_much_less(const Label& label, const Label& other) {
+  constexpr double kLess = 0.7;
+  for (std::size_t m = 0; m < kMostMemories; ++m)
+    if (label.bits[m] < kLess * other.bits[m]) return true;
+  return false;
+}
+
 class Frontier {
  public:
-  explicit Frontier(std::size_t most_per_state) : most_per_state_(most_per_state) {}
+  explicit Frontier(const TileLattice::Effort& effort) : effort_(effort) {}
 
   /// Where nothing known is as good.
   void add(const Label& label, std::size_t state, double price) {
     std::vector<std::size_t>& same = by_state_[state];
-    if (same.size() >= most_per_state_) return;
     for (const std::size_t other : same)
-      if (labels_[other].is_no_worse_than(label)) return;
+      if (labels_[other].is_no_worse_than(label, effort_.weighs_time) ||
+          (same.size() >= effort_.most_per_state && !takes_much_less(label, labels_[other])))
+        return;
     same.push_back(labels_.size());
     queue_.push({price, labels_.size()});
     labels_.push_back(label);
@@ -74,7 +84,7 @@ class Frontier {
       return price != other.price ? price > other.price : label < other.label;
     }
   };
-  std::size_t most_per_state_;
+  const TileLattice::Effort& effort_;
   std::vector<Label> labels_;
   std::priority_queue<Entry> queue_;
   std::unordered_map<std::size_t, std::vector<std::size_t>> by_state_;
@@ -92,7 +102,7 @@ class TileLattice::Search {
         compute_s_(compute_s),
         limit_(limit),
         effort_(effort),
-        frontier_(effort.most_per_state) {
+        frontier_(effort) {
     for (const Factors64& inside : lattice_.least_inside_)
       active_.push_back(
           std::min(chain_.instances[active_.size()], lattice_.spread_.lanes / product_of(inside)));
@@ -105,8 +115,11 @@ class TileLattice::Search {
       if (frontier_.size() > effort_.most_labels || lattice_.is_cancelled()) return least;
       const std::size_t index = frontier_.take();
       const Label label = frontier_[index];
-      if (label.position == lattice_.first_ && label.shape + 1 == lattice_.n_tiles_) {
+      if (const Start* start = start_of(label)) {
+        lattice_.steps_ = start->steps;
         write_steps(index);
+        for (std::size_t m = 0; m < chain_.memories.size(); ++m)
+          lattice_.busy_s_.push_back(busy_seconds(label, m));
         return least;
       }
       leave_loop(label, index);
@@ -116,6 +129,19 @@ class TileLattice::Search {
   }
 
  private:
+  /// The way to begin that leads to a label, if its nodes fit beside those further in.
+  const Start* start_of(const Label& label) const {
+    if (label.shape != lattice_.start_shape_ || label.window != 0) return nullptr;
+    const auto at = lattice_.starts_.find(label.position);
+    if (at == lattice_.starts_.end() ||
+        at->second.energy_j > lattice_.rows_[label.position][0][label.shape])
+      return nullptr;
+    for (std::size_t m = 0; m < chain_.memories.size(); ++m)
+      if (at->second.bits[m] > 0 && label.bits[m] + at->second.bits[m] > chain_.size_bits[m])
+        return nullptr;
+    return &at->second;
+  }
+
   /// One point, in each position.
   void begin() {
     for (std::size_t p = lattice_.first_; p < lattice_.n_positions_; ++p) {
@@ -138,7 +164,10 @@ class TileLattice::Search {
     const double energy_j = label.energy_j +
                             effort_.greed * rows[label.window][label.shape] + lattice_.constant_j_;
     if (!(energy_j < kNone)) return;
-    const double whole = price_(energy_j, std::max(compute_s_, busy_seconds(label)));
+    double seconds = compute_s_;
+    for (std::size_t m = 0; m < chain_.memories.size() && effort_.weighs_time; ++m)
+      seconds = std::max(seconds, busy_seconds(label, m));
+    const double whole = price_(energy_j, seconds);
     if (!(whole < limit_)) return;
     const std::size_t row = label.position * (lattice_.windows_.size() + 1) + label.window;
     const std::size_t state =
@@ -263,12 +292,9 @@ class TileLattice::Search {
     return false;
   }
 
-  double busy_seconds(const Label& label) const {
-    double most = 0;
-    for (std::size_t m = 0; m < chain_.memories.size(); ++m)
-      most = std::max(most, chain_.separate_ports[m] ? std::max(label.read_s[m], label.write_s[m])
-                                                     : label.read_s[m] + label.write_s[m]);
-    return most;
+  double busy_seconds(const Label& label, std::size_t m) const {
+    return chain_.separate_ports[m] ? std::max(label.read_s[m], label.write_s[m])
+                                    : label.read_s[m] + label.write_s[m];
   }
 
   /// From the outside in.
@@ -295,7 +321,7 @@ class TileLattice::Search {
   const ChainTensors& chain_;
   const Price& price_;
   double compute_s_, limit_;
-  Effort effort_;
+  const Effort& effort_;
   std::vector<double> active_;  // per memory: instances that work at the same time, at most
   Frontier frontier_;
 };
@@ -303,6 +329,7 @@ class TileLattice::Search {
 double TileLattice::least_that_fits(const Price& price, double compute_s, double limit,
                                     const Effort& effort) {
   steps_.clear();
+  busy_s_.clear();
   if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
   return Search(this, price, compute_s, limit, effort).run();
 }

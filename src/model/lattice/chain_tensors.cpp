@@ -122,6 +122,17 @@ bool ChainTensors::equals(const ChainTensors& other) const {
                     other.spreads.all().end(), same_spread);
 }
 
+void ChainTensors::charge_for_time(std::size_t memory, double j_per_s) {
+  const double of_one = j_per_s / instances[memory];
+  for (ChainTensor& tensor : tensors)
+    for (std::size_t i = 0; i < tensor.memories.size(); ++i) {
+      if (tensor.memories[i] != memory) continue;
+      tensor.read_j[i] += tensor.read_s[i] * of_one;
+      tensor.write_j[i] += tensor.write_s[i] * of_one;
+      if (tensor.drain_j[i] > 0) tensor.drain_j[i] = tensor.read_j[i];
+    }
+}
+
 double ChainTensors::n_states(const Spread& spread) const {
   double n = 1;
   for (std::size_t v = 0; v < sizes.size(); ++v)

@@ -74,7 +74,8 @@ class ChainWriter {
 
 struct EinsumChains::Way {
   Way(const BoundProblem& problem, EinsumId id, const BoundCompute& own)
-      : compute(own),
+      : bound(problem[id]),
+        compute(own),
         tensors(problem, id, own),
         compute_j(compute_energy(problem, id, own)),
         seconds(tensors.points * seconds_per_point(problem, own)) {}
@@ -103,6 +104,28 @@ struct EinsumChains::Way {
     return writer.finish();
   }
 
+  /// Steps in the numbers of a lattice; nothing where it does not know one of their tensors.
+  std::optional<TileLattice::Steps> steps_of(const ChainSteps& steps) const {
+    TileLattice::Steps result;
+    for (const auto& step : steps) {
+      if (const auto* loop = std::get_if<ChainLoop>(&step)) {
+        if (loop->spatial) return std::nullopt;
+        result.emplace_back(TileLattice::Loop{loop->variable, loop->trips});
+        continue;
+      }
+      const auto& own = std::get<ChainNode>(step);
+      std::size_t k = 0;
+      for (; k < tensors.tensors.size() && tensors.tensors[k].tensor != own.tensor; ++k)
+        if (!tensors.tensors[k].has_nodes) return std::nullopt;
+      std::size_t m = 0;
+      while (m < tensors.memories.size() && compute.path[tensors.memories[m]] != own.memory) ++m;
+      if (k == tensors.tensors.size() || m == tensors.memories.size()) return std::nullopt;
+      result.emplace_back(TileLattice::Node{k, m, false});
+    }
+    return result;
+  }
+
+  const BoundEinsum& bound;
   const BoundCompute& compute;
   ChainTensors tensors;
   double compute_j, seconds;  ///< of all points, on one instance
@@ -174,22 +197,61 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
     chains_[index] = std::make_unique<Chain>(std::move(*chain));
 }
 
-std::optional<Chain> EinsumChains::good_chain(std::size_t index, const Price& price,
-                                              const std::atomic<bool>* cancel) const {
-  constexpr TileLattice::Effort kQuick[] = {{20'000, 1.05}, {20'000, 1.1, 3}, {40'000, 1.5, 1}};
+/// First those of the least energy. Where a memory is then busy for longer than the computes, its
+/// time is worth energy.
+std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& worth,
+                                             const ChainSteps& outermost,
+                                             const std::atomic<bool>* cancel) const {
+  constexpr TileLattice::Effort kQuick[] = {
+      {5'000, 1.02, 4, false}, {5'000, 1.2, 2, false}, {20'000, 2, 1, false}};
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  constexpr int kMostChains = 3;
+  std::vector<Chain> chains;
   const Way& way = *ways_[way_of_[index]];
   const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
-  TileLattice lattice(way.tensors, spread, Windows::kStepByStep, cancel);
-  lattice.least([](double) { return false; }, 0);
-  const auto whole = [&](double energy_j, double seconds) {
-    return price(way.compute_j + energy_j, seconds);
-  };
-  for (const TileLattice::Effort& effort : kQuick) {
-    lattice.least_that_fits(whole, spreads_[index].seconds, kNoLimit, effort);
-    if (!lattice.steps().empty()) break;
+  const auto begin = way.steps_of(outermost);
+  if (!begin || spread.gaps.size() < way.tensors.spreads.gaps().size()) return chains;
+  const auto energy = [](double energy_j, double) { return energy_j; };
+  const double compute_s = spreads_[index].seconds;
+  std::optional<ChainTensors> charged;
+  std::vector<char> is_charged(way.tensors.memories.size(), 0);
+  for (int n = 0; n < kMostChains; ++n) {
+    TileLattice lattice(charged ? *charged : way.tensors, spread, Windows::kStepByStep, cancel);
+    if (!lattice.begin_with(*begin)) break;
+    lattice.least([](double) { return false; }, 0);
+    for (const TileLattice::Effort& effort : kQuick) {
+      lattice.least_that_fits(energy, 0, kNoLimit, effort);
+      if (!lattice.steps().empty()) break;
+    }
+    auto chain = way.chain(spread, lattice);
+    if (!chain) break;
+    chains.push_back(*std::move(chain));
+    const std::vector<double>& busy_s = lattice.busy_seconds();
+    const auto busiest = std::max_element(busy_s.begin(), busy_s.end());
+    const auto m = static_cast<std::size_t>(busiest - busy_s.begin());
+    if (busy_s.empty() || *busiest <= compute_s || is_charged[m] != 0) break;
+    is_charged[m] = 1;
+    if (!charged) charged.emplace(way.tensors);
+    charged->charge_for_time(m, worth.per_s / worth.per_j);
   }
-  return way.chain(spread, lattice);
+  return chains;
+}
+
+double EinsumChains::demanded_use(std::size_t index) const {
+  const Way& way = *ways_[way_of_[index]];
+  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
+  const std::vector<SpatialGap>& gaps = way.tensors.spreads.gaps();
+  double use = 1;
+  for (std::size_t g = 0; g < spread.gaps.size(); ++g)
+    for (std::size_t d = 0; d < gaps[g].dimensions.size(); ++d) {
+      const auto [component, dimension] = gaps[g].dimensions[d];
+      const BoundSpatial& own = way.bound.components[component.index()].spatial[dimension];
+      const auto& factors = spread.gaps[g]->by_dimension;
+      const double wanted = own.min_usage * static_cast<double>(own.fanout);
+      const double used = factors.empty() ? 1 : product_of(factors[d]);
+      if (used < wanted) use *= used / wanted;
+    }
+  return use;
 }
 
 double EinsumChains::n_states() const {

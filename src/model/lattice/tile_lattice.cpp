@@ -202,7 +202,9 @@ double TileLattice::least(const std::function<bool(double)>& too_much, double ot
   price();
   nothing_.assign(n_tiles_, 0);
   rows_.assign(n_positions_, {});
-  rows_of(first_).front().back() = 0;
+  find_starts();
+  for (const auto& [position, start] : starts_)
+    rows_of(position).front()[start_shape_] = start.energy_j;
   double least_operands_j = constant_j_;
   for (const Tensor& tensor : tensors_)
     least_operands_j += *std::min_element(tensor.operand_j.begin(), tensor.operand_j.end());
@@ -231,6 +233,84 @@ double TileLattice::least(const std::function<bool(double)>& too_much, double ot
     if (!keeps_rows_) release(p);
   }
   return std::min(least + constant_j_, least_cut);
+}
+
+bool TileLattice::begin_with(const Steps& steps) {
+  outermost_ = steps;
+  Factors64 tile;
+  for (const Factors64& divisors : divisors_) tile.push_back(divisors.back());
+  for (const auto& step : steps) {
+    const auto* loop = std::get_if<Loop>(&step);
+    if (loop == nullptr) continue;
+    if (tile[loop->variable] % loop->trips != 0) return false;
+    tile[loop->variable] /= loop->trips;
+  }
+  return true;
+}
+
+/// Of each position, the cheapest way that seems to fit.
+void TileLattice::find_starts() {
+  start_shape_ = n_tiles_ - 1;
+  starts_ = {{first_, {0, std::vector<double>(chain_.memories.size(), 0), {}}}};
+  std::vector<char> is_given(tensors_.size(), 0);
+  for (const auto& step : outermost_)
+    if (const auto* node = std::get_if<Node>(&step)) is_given[node->tensor] = 1;
+  for (const auto& step : outermost_) {
+    place_between(is_given, start_shape_, &starts_);
+    if (const auto* loop = std::get_if<Loop>(&step)) {
+      const std::size_t v = loop->variable, i = index_of(start_shape_, v);
+      const Factors64& divisors = divisors_[v];
+      const auto inside = std::find(divisors.begin(), divisors.end(), divisors[i] / loop->trips);
+      start_shape_ -= (i - static_cast<std::size_t>(inside - divisors.begin())) * strides_[v];
+      for (auto& [position, start] : starts_) start.steps.push_back(step);
+      continue;
+    }
+    const auto& node = std::get<Node>(step);
+    const Tensor& tensor = tensors_[node.tensor];
+    const std::vector<std::size_t>& memories = tensor.known->memories;
+    const auto at = static_cast<std::size_t>(
+        std::find(memories.begin(), memories.end(), node.memory) - memories.begin());
+    Starts next;
+    for (auto& [position, start] : starts_) {
+      double& bits = start.bits[node.memory];
+      bits += at < memories.size() ? tensor.places[at].bits[start_shape_] : kUnreached;
+      if (bits > chain_.size_bits[node.memory]) continue;
+      start.steps.push_back(step);
+      next.emplace(position + (at + 1) * tensor.stride, std::move(start));
+    }
+    starts_ = std::move(next);
+  }
+}
+
+/// Nodes of tensors that are not given, at one tile shape.
+void TileLattice::place_between(const std::vector<char>& is_given, std::size_t shape,
+                                Starts* starts) const {
+  // A node placed makes a position larger.
+  for (auto own = starts->begin(); own != starts->end(); ++own) {
+    const auto [p, start] = *own;
+    const Position position = position_of(p);
+    for (std::size_t k = 0; k < tensors_.size(); ++k) {
+      if (is_given[k] != 0 || position[k] == 0) continue;
+      const Tensor& tensor = tensors_[k];
+      for (std::size_t i = position[k]; i < tensor.known->memories.size(); ++i) {
+        if (i > position[k] && tensor.known->must[i - 1]) break;
+        const std::size_t memory = tensor.known->memories[i];
+        if (!may_follow(position, tensor, i)) continue;
+        Start next = start;
+        next.bits[memory] += tensor.places[i].bits[shape];
+        if (next.bits[memory] > chain_.size_bits[memory] || !(next.bits[memory] < kUnreached))
+          continue;
+        next.energy_j += node_energy(tensor, position[k] - 1, i, 0)[shape];
+        next.steps.emplace_back(Node{k, memory, false});
+        const std::size_t into = p + (i + 1 - position[k]) * tensor.stride;
+        const auto known = starts->find(into);
+        if (known == starts->end())
+          starts->emplace(into, std::move(next));
+        else if (next.energy_j < known->second.energy_j)
+          known->second = std::move(next);
+      }
+    }
+  }
 }
 
 /// All infinite where nothing has reached the position.

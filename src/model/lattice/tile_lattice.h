@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <map>
 #include <variant>
 #include <vector>
 
@@ -20,9 +21,25 @@ enum class Windows { kAnywhere, kAsMoved, kStepByStep };
 /// goes. Energies of all tile shapes stand side by side: index 0 is one point, the last one all.
 class TileLattice {
  public:
+  struct Node {
+    std::size_t tensor = 0;  ///< among those with nodes
+    std::size_t memory = 0;  ///< among all of the way
+    bool slides = false;
+  };
+  struct Loop {
+    std::size_t variable = 0;
+    std::int64_t trips = 1;
+  };
+  using Steps = std::vector<std::variant<Node, Loop>>;
+
   /// Where `cancel` (may be null) is set, what comes out is a bound all the same.
   TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows,
               const std::atomic<bool>* cancel);
+
+  /// Before least(): chains begin with these steps, and nodes of other tensors in between. Of the
+  /// tensors that are not backed first these nodes are the first ones. What least() says is then no
+  /// bound. False: no chain of the spread does.
+  bool begin_with(const Steps& steps);
 
   /// Energy of operands and of what fills memories, or is handed back (J), or one of those that are
   /// `too_much`, if that is less: infinite where nothing fits, `otherwise` where there are too many
@@ -38,22 +55,16 @@ class TileLattice {
     /// to come counts so many times, and a state is reached in so many ways.
     double greed = 1;
     std::size_t most_per_state = std::numeric_limits<std::size_t>::max();
+    bool weighs_time = true;  ///< of memories; else they are as busy as it comes
   };
   /// After least(), of windows step by step: the least price of chains whose nodes fit together, or
   /// `limit`, if that is less. `compute_s`: of the computes.
   double least_that_fits(const Price& price, double compute_s, double limit, const Effort& effort);
 
-  struct Node {
-    std::size_t tensor = 0;  ///< among those with nodes
-    std::size_t memory = 0;
-    bool slides = false;
-  };
-  struct Loop {
-    std::size_t variable = 0;
-    std::int64_t trips = 1;
-  };
   /// Of the cheapest chain that fits, outermost first; empty where none was found.
-  const std::vector<std::variant<Node, Loop>>& steps() const { return steps_; }
+  const Steps& steps() const { return steps_; }
+  /// How long it keeps each memory busy (s).
+  const std::vector<double>& busy_seconds() const { return busy_s_; }
 
  private:
   using Row = std::vector<double>;
@@ -125,7 +136,20 @@ class TileLattice {
   bool keeps_rows_;
   const std::atomic<bool>* cancel_;
   std::vector<std::vector<Row>> unused_;
-  std::vector<std::variant<Node, Loop>> steps_;
+  /// A way to begin: steps down to the first tile shape of the lattice's own.
+  struct Start {
+    double energy_j = 0;
+    std::vector<double> bits;  ///< per memory
+    Steps steps;
+  };
+  using Starts = std::map<std::size_t, Start>;  ///< per position
+  void find_starts();
+  void place_between(const std::vector<char>& is_given, std::size_t shape, Starts* starts) const;
+  Steps outermost_;
+  Starts starts_;
+  std::size_t start_shape_ = 0;
+  Steps steps_;
+  std::vector<double> busy_s_;
 };
 
 }  // namespace sluice

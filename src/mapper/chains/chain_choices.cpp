@@ -1,0 +1,89 @@
+#include "chain_choices.h"
+
+#include <optional>
+#include <utility>
+
+#include "einsum_search.h"
+#include "mapper/request/constrained_problem.h"
+
+namespace sluice::chains {
+namespace {
+
+/// How an Einsum exchanges its tensors.
+struct Exchange {
+  EinsumSearch::Backings backings;
+  ChainSteps outermost;  ///< loops that it shares, and nodes of shared tensors below them
+};
+
+/// Nothing where chains cannot begin so.
+std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t e,
+                                    const sampling::EinsumChoice& like) {
+  Exchange result;
+  const fused::Template& templ = space.templates(e)[like.templ];
+  ChainSteps steps;
+  bool has_loops = false;
+  for (const fused::Item& item : templ.items) {
+    if (item.is_loop) {
+      const fused::LoopPlace& loop = templ.loops[item.index];
+      const std::int64_t trips = like.trips[item.index];
+      if (!loop.fused || trips == 1) continue;
+      if (loop.spatial || loop.steps) return std::nullopt;
+      has_loops = true;
+      steps.emplace_back(ChainLoop{loop.variable, trips});
+      continue;
+    }
+    const fused::Slot& slot = templ.slots[item.index];
+    if (!slot.shared) continue;
+    if (slot.persistent) return std::nullopt;
+    const TensorId tensor = space.shape(e).tensors[slot.tensor].id;
+    result.backings.emplace_back(tensor, slot.component);
+    steps.emplace_back(ChainNode{tensor, slot.component});
+  }
+  // Nodes above all loops of an Einsum are where chains put them anyway, if that is the outermost
+  // of their memories.
+  if (has_loops) result.outermost = std::move(steps);
+  return result;
+}
+
+}  // namespace
+
+ChainChoices::ChainChoices(sampling::MapSpace* space, sampling::FanoutUse* use,
+                           const std::atomic<bool>* cancel)
+    : space_(*space),
+      use_(*use),
+      cancel_(cancel),
+      bounded_(constrained(space->problem(), space->options().constraints)) {}
+
+sampling::ChoicePtr ChainChoices::of(std::size_t e, const sampling::EinsumChoice& like,
+                                     const CostTotals& whole) {
+  constexpr std::size_t kFewWays = 3;
+  const auto exchange = exchange_of(space_, e, like);
+  if (!exchange) return nullptr;
+  Key key = {static_cast<std::int64_t>(space_.list_of(e))};
+  if (!space_.options().constraints.tiles.empty()) key.push_back(static_cast<std::int64_t>(e));
+  const auto tensor_number = [&](TensorId tensor) {
+    return static_cast<std::int64_t>(
+        space_.problem()[EinsumId(e)].local_tensor[tensor.index()]);
+  };
+  for (const auto& [tensor, memory] : exchange->backings)
+    key.insert(key.end(), {tensor_number(tensor), static_cast<std::int64_t>(memory.index())});
+  for (const auto& step : exchange->outermost) {
+    if (const auto* loop = std::get_if<ChainLoop>(&step))
+      key.insert(key.end(), {-1, static_cast<std::int64_t>(loop->variable), loop->trips});
+    else
+      key.push_back(tensor_number(std::get<ChainNode>(step).tensor));
+  }
+  const auto [at, is_new] = known_.try_emplace(std::move(key));
+  if (is_new) {
+    EinsumSearch search(bounded_, EinsumId(e), exchange->backings, exchange->outermost);
+    search.search(kFewWays, false, worth(space_.options().objectives.front(), whole), &space_,
+                  &use_, cancel_);
+    if (search.best()) at->second = search.best()->choice;
+  }
+  const sampling::ChoicePtr& found = at->second;
+  if (!found || !space_.is_choice(e, found->templ, found->trips)) return nullptr;
+  sampling::ChoicePtr choice = space_.make_choice(e, found->templ, found->trips);
+  return choice->compatibility == like.compatibility ? choice : nullptr;
+}
+
+}  // namespace sluice::chains
