@@ -20,16 +20,14 @@ std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t
                                     const sampling::EinsumChoice& like) {
   Exchange result;
   const fused::Template& templ = space.templates(e)[like.templ];
-  ChainSteps steps;
-  bool has_loops = false;
+  const ComponentId outermost = templ.slots.front().component;
   for (const fused::Item& item : templ.items) {
     if (item.is_loop) {
       const fused::LoopPlace& loop = templ.loops[item.index];
       const std::int64_t trips = like.trips[item.index];
       if (!loop.fused || trips == 1) continue;
       if (loop.spatial || loop.steps) return std::nullopt;
-      has_loops = true;
-      steps.emplace_back(ChainLoop{loop.variable, trips});
+      result.outermost.emplace_back(ChainLoop{loop.variable, trips});
       continue;
     }
     const fused::Slot& slot = templ.slots[item.index];
@@ -37,11 +35,9 @@ std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t
     if (slot.persistent) return std::nullopt;
     const TensorId tensor = space.shape(e).tensors[slot.tensor].id;
     result.backings.emplace_back(tensor, slot.component);
-    steps.emplace_back(ChainNode{tensor, slot.component});
+    if (slot.component != outermost)
+      result.outermost.emplace_back(ChainNode{tensor, slot.component});
   }
-  // Nodes above all loops of an Einsum are where chains put them anyway, if that is the outermost
-  // of their memories.
-  if (has_loops) result.outermost = std::move(steps);
   return result;
 }
 

@@ -40,9 +40,10 @@ struct Use {
 
 class Polish {
  public:
-  Polish(SamplingRun* run, const std::vector<Genome>& starts)
+  Polish(SamplingRun* run, const std::vector<Genome>& starts, const Improve& improve)
       : run_(*run),
         space_(run->space()),
+        improve_(improve),
         drawer_(run->drawer()),
         prices_(space_),
         shapes_(space_, &run->use(), &drawer_.random()) {
@@ -68,11 +69,13 @@ class Polish {
     const auto over = [&] { return run_.record().over() || progress() >= 1; };
     if (now_.empty()) return tries;
     make_alike();
+    constexpr int kMoves = 8;  // where few tries make an Einsum good
     for (; !over(); tries = std::min(2 * tries, kMostTries)) {
-      for (const std::vector<Use>& uses : uses_) {
-        if (over()) return tries;
-        move(uses, tries / 4, progress);
-      }
+      for (int i = 0; i < (improve_ ? kMoves : 1); ++i)
+        for (const std::vector<Use>& uses : uses_) {
+          if (over()) return tries;
+          move(uses, tries / 4, progress);
+        }
       for (const Alike& alike : by_share()) {
         if (over()) return tries;
         improve(alike, tries, progress);
@@ -177,6 +180,16 @@ class Polish {
     return choice ? Priced{std::move(choice), std::move(own)} : from;
   }
 
+  /// What improve() knows, if it is better.
+  Priced improved(std::size_t e, Priced now, const Share& share_of, const CostTotals& others,
+                  double n) {
+    if (!improve_) return now;
+    const ChoicePtr other = improve_(e, *now.choice, with(others, n, now.own));
+    if (!other) return now;
+    const auto own = price_of(e, *other);
+    return own && share_of(*own) < share_of(now.own) ? Priced{other, *own} : now;
+  }
+
   /// The best that annealing finds for `n` equal Einsums, from one choice on, beside what all
   /// others cost.
   Priced anneal(std::size_t e, Priced now, double n, const CostTotals& others, int tries,
@@ -186,6 +199,7 @@ class Polish {
     const Share share_of = [&](const CostTotals& own) {
       return objective(with(others, n, own)) - base;
     };
+    now = improved(e, std::move(now), share_of, others, n);
     const bool is_quick = prices_.of(e, now.choice->templ) != nullptr;
     if (is_quick) now = walked(e, std::move(now), share_of, kWarm);
     Priced best = now;
@@ -306,7 +320,7 @@ class Polish {
     if (differing(now_, changed).size() > kMost) return;
     if (prices_.knows_all()) {
       anneal_each(now_, &changed, kTriesPerWalk, progress);
-      if (cost(changed) >= kNear * objective(totals_)) return;
+      if (cost(changed) >= (improve_ ? 1.0 : kNear) * objective(totals_)) return;
     }
     anneal_each(now_, &changed, tries, progress);
     if (cost(changed) >= objective(totals_)) return;
@@ -382,6 +396,7 @@ class Polish {
 
   SamplingRun& run_;
   const MapSpace& space_;
+  const Improve& improve_;
   Drawer drawer_;
   QuickPrices prices_;
   ShapeWalk shapes_;
@@ -393,8 +408,8 @@ class Polish {
 }  // namespace
 
 int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
-           int tries) {
-  return Polish(run, starts).run(progress, tries);
+           int tries, const Improve& improve) {
+  return Polish(run, starts, improve).run(progress, tries);
 }
 
 }  // namespace sluice::sampling

@@ -6,6 +6,11 @@ namespace sluice::sampling {
 
 constexpr int kFewTries = 32;
 
+/// For an Einsum's choice: another one of the space, that exchanges all tensors in the same way and
+/// is likely to be good in a mapping that costs so much in all; null where none is known.
+using Improve =
+    std::function<ChoicePtr(std::size_t einsum, const EinsumChoice& choice, const CostTotals& whole)>;
+
 /// Improves a mapping until `progress` is 1, from the first of `starts` that is legal. First each
 /// tensor that Einsums exchange is tried in another memory. Then one Einsum after the other is
 /// improved. Each is annealed by its price alone, with what it exchanges as it is: so it joins the
@@ -13,9 +18,10 @@ constexpr int kFewTries = 32;
 /// Where an Einsum has changed, so have those like it; then the whole is priced and recorded. Then
 /// each is drawn anew, together with those that must follow it where it exchanges tensors
 /// otherwise, and these are annealed in the same way.
+/// `improve`, if any, is asked for a better choice before an Einsum is annealed.
 /// `tries`: neighbours of each Einsum in the first pass, twice as many in each later one. Returns
 /// how many there were in the last one.
 int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
-           int tries = kFewTries);
+           int tries = kFewTries, const Improve& improve = {});
 
 }  // namespace sluice::sampling

@@ -1,6 +1,7 @@
 #include "quick_prices.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "mapper/common/network_cost.h"
 #include "mapper/request/refusal.h"
@@ -30,6 +31,16 @@ bool has_long_routes(const BoundProblem& problem) {
 
 }  // namespace
 
+struct QuickPrices::Known {
+  Known(const BoundProblem& problem, const fused::EinsumShape& shape, fused::Template own)
+      : templ(std::move(own)), price(problem, shape, templ) {}
+
+  fused::Template templ;
+  fused::TemplatePrice price;
+};
+
+QuickPrices::~QuickPrices() = default;
+
 QuickPrices::QuickPrices(const MapSpace& space)
     : space_(space),
       knows_all_(!not_compiled(space.problem(), space.options()) &&
@@ -39,11 +50,10 @@ fused::TemplatePrice* QuickPrices::of(std::size_t e, std::uint32_t templ) {
   constexpr std::size_t kMost = 256;  // of some 100 KB each
   if (!knows_all_ || space_.shape(e).is_copy) return nullptr;
   if (known_.size() >= kMost) known_.clear();
-  std::unique_ptr<fused::TemplatePrice>& known = known_[{space_.list_of(e), templ}];
+  std::unique_ptr<Known>& known = known_[{space_.list_of(e), templ}];
   if (!known)
-    known = std::make_unique<fused::TemplatePrice>(space_.problem(), space_.shape(e),
-                                                   space_.templates(e)[templ]);
-  return known.get();
+    known = std::make_unique<Known>(space_.problem(), space_.shape(e), space_.templates(e)[templ]);
+  return &known->price;
 }
 
 }  // namespace sluice::sampling

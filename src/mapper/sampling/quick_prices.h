@@ -14,6 +14,7 @@ namespace sluice::sampling {
 class QuickPrices {
  public:
   explicit QuickPrices(const MapSpace& space);
+  ~QuickPrices();
 
   /// Whether compiled prices know everything that the model does, and are quickly compiled.
   bool knows_all() const { return knows_all_; }
@@ -22,9 +23,12 @@ class QuickPrices {
   fused::TemplatePrice* of(std::size_t einsum, std::uint32_t templ);
 
  private:
+  /// With the template that it prices: the space may get others meanwhile.
+  struct Known;
+
   const MapSpace& space_;
   bool knows_all_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<fused::TemplatePrice>>
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<Known>>
       known_;  // per list and template
 };
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <limits>
 
+#include "mapper/chains/chain_choices.h"
 #include "mapper/chains/chain_start.h"
 #include "mapper/sampling/chains.h"
-#include "mapper/sampling/polish.h"
 #include "mapper/sampling/population.h"
 #include "walked_parts.h"
 
@@ -69,6 +69,7 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
         next->record().add(same, next->space().price(same));
       }
     }
+    choices_.reset();
     run_ = std::move(next);
   }
   return *run_;
@@ -94,6 +95,15 @@ void Walks::start_with_chains(sampling::SamplingRun* run) {
     const auto whole = chains.genome(run->space(), others ? &*others : nullptr);
     if (whole) run->record().add(*whole, run->space().price(*whole));
   }
+}
+
+sampling::Improve Walks::improve(sampling::SamplingRun* run) {
+  if (!options_.pruning.chains) return {};
+  if (!choices_)
+    choices_ = std::make_unique<chains::ChainChoices>(&run->space(), &run->use(), control_.cancel);
+  return [this](std::size_t e, const sampling::EinsumChoice& choice, const CostTotals& whole) {
+    return choices_->of(e, choice, whole);
+  };
 }
 
 void Walks::start(sampling::SamplingRun* run) {
@@ -143,7 +153,9 @@ void Walks::walk(std::size_t round, double seconds) {
   };
   if (!is_other && has_any()) {
     tries_ = std::max(sampling::kFewTries,
-                      sampling::polish(&run, progress, run.record().elite(), tries_) / 2);
+                      sampling::polish(&run, progress, run.record().elite(), tries_,
+                                       improve(&run)) /
+                          2);
     return;
   }
   switch (round / kPolished % 4) {

@@ -4,11 +4,15 @@
 #include <memory>
 
 #include "mapper/sampling/map_space.h"
+#include "mapper/sampling/polish.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice {
 
 class WalkedParts;
+namespace chains {
+class ChainChoices;
+}
 namespace sampling {
 class SamplingRun;
 }
@@ -40,6 +44,7 @@ class Walks {
   sampling::SamplingRun& run_of(std::size_t round);
   void start(sampling::SamplingRun* run);
   void start_with_chains(sampling::SamplingRun* run);
+  sampling::Improve improve(sampling::SamplingRun* run);
   void walk_parts(sampling::SamplingRun* run, double seconds);
 
   const BoundProblem& problem_;
@@ -47,6 +52,7 @@ class Walks {
   const MapperControl& control_;
   std::size_t n_stages_ = 0;
   std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
+  std::unique_ptr<chains::ChainChoices> choices_;  ///< of the same stage
   std::unique_ptr<WalkedParts> parts_;
   bool has_started_ = false;
   double evaluations_before_ = 0;  ///< of the stages before

@@ -33,9 +33,9 @@ struct Label {
   std::size_t sliding = 0;
   bool slides = false;  ///< the node that was placed last
 
-  bool is_no_worse_than(const Label& other, bool weighs_time) const {
-    return energy_j <= other.energy_j && is_no_worse(bits, other.bits) &&
-           (!weighs_time ||
+  bool is_no_worse_than(const Label& other, const TileLattice::Effort& effort) const {
+    return energy_j <= other.energy_j && (!effort.fits || is_no_worse(bits, other.bits)) &&
+           (!effort.weighs_time ||
             (is_no_worse(read_s, other.read_s) && is_no_worse(write_s, other.write_s)));
   }
 };
@@ -56,7 +56,7 @@ class Frontier {
   void add(const Label& label, std::size_t state, double price) {
     std::vector<std::size_t>& same = by_state_[state];
     for (const std::size_t other : same)
-      if (labels_[other].is_no_worse_than(label, effort_.weighs_time) ||
+      if (labels_[other].is_no_worse_than(label, effort_) ||
           (same.size() >= effort_.most_per_state && !takes_much_less(label, labels_[other])))
         return;
     same.push_back(labels_.size());
@@ -118,8 +118,10 @@ class TileLattice::Search {
       if (const Start* start = start_of(label)) {
         lattice_.steps_ = start->steps;
         write_steps(index);
-        for (std::size_t m = 0; m < chain_.memories.size(); ++m)
+        for (std::size_t m = 0; m < chain_.memories.size(); ++m) {
           lattice_.busy_s_.push_back(busy_seconds(label, m));
+          lattice_.taken_bits_.push_back(label.bits[m] + start->bits[m]);
+        }
         return least;
       }
       leave_loop(label, index);
@@ -136,7 +138,7 @@ class TileLattice::Search {
     if (at == lattice_.starts_.end() ||
         at->second.energy_j > lattice_.rows_[label.position][0][label.shape])
       return nullptr;
-    for (std::size_t m = 0; m < chain_.memories.size(); ++m)
+    for (std::size_t m = 0; m < chain_.memories.size() && effort_.fits; ++m)
       if (at->second.bits[m] > 0 && label.bits[m] + at->second.bits[m] > chain_.size_bits[m])
         return nullptr;
     return &at->second;
@@ -213,7 +215,8 @@ class TileLattice::Search {
       // Spatial loops between it and a node that slides would stand below the window's loop.
       if (label.sliding > 0 && spreads_between(memory, label.sliding - 1)) continue;
       const double bits = label.bits[memory] + tensor.places[i].bits[label.shape];
-      if (bits > chain_.size_bits[memory] || !(bits < kNone)) continue;
+      const double least_bits = effort_.fits ? bits : tensor.places[i].bits[label.shape];
+      if (least_bits > chain_.size_bits[memory] || !(bits < kNone)) continue;
       Label next = label;
       next.before = index;
       next.bits[memory] = bits;
@@ -330,6 +333,7 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
                                     const Effort& effort) {
   steps_.clear();
   busy_s_.clear();
+  taken_bits_.clear();
   if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
   return Search(this, price, compute_s, limit, effort).run();
 }

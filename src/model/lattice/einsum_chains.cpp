@@ -197,42 +197,54 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
     chains_[index] = std::make_unique<Chain>(std::move(*chain));
 }
 
-/// First those of the least energy. Where a memory is then busy for longer than the computes, its
-/// time is worth energy.
+/// Those of the least energy. Where nodes take more than a memory has, it lends each of them less
+/// room; where a memory is busy for longer than the computes, its time is worth energy.
 std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& worth,
                                              const ChainSteps& outermost,
                                              const std::atomic<bool>* cancel) const {
-  constexpr TileLattice::Effort kQuick[] = {
-      {5'000, 1.02, 4, false}, {5'000, 1.2, 2, false}, {20'000, 2, 1, false}};
+  constexpr TileLattice::Effort kStraight{5'000, 1, 1, false, false};
+  constexpr TileLattice::Effort kFitting{3'000, 1.02, 4, false, true};
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-  constexpr int kMostChains = 3;
+  constexpr int kMostLattices = 8;
   std::vector<Chain> chains;
   const Way& way = *ways_[way_of_[index]];
   const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
   const auto begin = way.steps_of(outermost);
   if (!begin || spread.gaps.size() < way.tensors.spreads.gaps().size()) return chains;
   const auto energy = [](double energy_j, double) { return energy_j; };
-  const double compute_s = spreads_[index].seconds;
-  std::optional<ChainTensors> charged;
-  std::vector<char> is_charged(way.tensors.memories.size(), 0);
-  for (int n = 0; n < kMostChains; ++n) {
-    TileLattice lattice(charged ? *charged : way.tensors, spread, Windows::kStepByStep, cancel);
+  const auto add_found = [&](const TileLattice& lattice) {
+    auto chain = way.chain(spread, lattice);
+    if (chain) chains.push_back(*std::move(chain));
+    return chain.has_value();
+  };
+  ChainTensors tensors = way.tensors;
+  std::vector<char> is_charged(tensors.memories.size(), 0);
+  for (int n = 0; n < kMostLattices; ++n) {
+    TileLattice lattice(tensors, spread, Windows::kStepByStep, cancel);
     if (!lattice.begin_with(*begin)) break;
     lattice.least([](double) { return false; }, 0);
-    for (const TileLattice::Effort& effort : kQuick) {
-      lattice.least_that_fits(energy, 0, kNoLimit, effort);
-      if (!lattice.steps().empty()) break;
+    lattice.least_that_fits(energy, 0, kNoLimit, kStraight);
+    if (lattice.steps().empty()) break;
+    bool fits = true;
+    for (std::size_t m = 0; m < tensors.memories.size(); ++m) {
+      const double taken = lattice.taken_bits()[m] / way.tensors.size_bits[m];
+      if (!(taken > 1)) continue;
+      fits = false;
+      tensors.size_bits[m] /= taken;
     }
-    auto chain = way.chain(spread, lattice);
-    if (!chain) break;
-    chains.push_back(*std::move(chain));
-    const std::vector<double>& busy_s = lattice.busy_seconds();
+    const std::vector<double> busy_s = lattice.busy_seconds();
+    if (fits && !add_found(lattice)) break;
+    if (!fits) {
+      lattice.least_that_fits(energy, 0, kNoLimit, kFitting);
+      add_found(lattice);
+      continue;
+    }
     const auto busiest = std::max_element(busy_s.begin(), busy_s.end());
     const auto m = static_cast<std::size_t>(busiest - busy_s.begin());
-    if (busy_s.empty() || *busiest <= compute_s || is_charged[m] != 0) break;
+    if (*busiest <= spreads_[index].seconds || is_charged[m] != 0) break;
     is_charged[m] = 1;
-    if (!charged) charged.emplace(way.tensors);
-    charged->charge_for_time(m, worth.per_s / worth.per_j);
+    tensors.charge_for_time(m, worth.per_s / worth.per_j);
+    tensors.size_bits = way.tensors.size_bits;
   }
   return chains;
 }

@@ -56,6 +56,7 @@ class TileLattice {
     double greed = 1;
     std::size_t most_per_state = std::numeric_limits<std::size_t>::max();
     bool weighs_time = true;  ///< of memories; else they are as busy as it comes
+    bool fits = true;         ///< else each node for itself fits, and they may take more together
   };
   /// After least(), of windows step by step: the least price of chains whose nodes fit together, or
   /// `limit`, if that is less. `compute_s`: of the computes.
@@ -63,8 +64,9 @@ class TileLattice {
 
   /// Of the cheapest chain that fits, outermost first; empty where none was found.
   const Steps& steps() const { return steps_; }
-  /// How long it keeps each memory busy (s).
+  /// How long it keeps each memory busy (s), and what it takes of each (bits).
   const std::vector<double>& busy_seconds() const { return busy_s_; }
+  const std::vector<double>& taken_bits() const { return taken_bits_; }
 
  private:
   using Row = std::vector<double>;
@@ -149,7 +151,7 @@ class TileLattice {
   Starts starts_;
   std::size_t start_shape_ = 0;
   Steps steps_;
-  std::vector<double> busy_s_;
+  std::vector<double> busy_s_, taken_bits_;  // of these
 };
 
 }  // namespace sluice
