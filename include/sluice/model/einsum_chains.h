@@ -75,10 +75,12 @@ class EinsumChains {
   /// Chains of the spread that are likely to be good, soon: the best of them may cost some percent
   /// more than the cheapest one. `outermost`: steps that they take, with nodes of other tensors in
   /// between: the first node of each tensor that is not in the outermost of its memories, and
-  /// loops, all temporal. `cancel` ends it; may be null.
+  /// loops. `cancel` ends it; may be null.
   std::vector<Chain> good_chains(std::size_t spread, const Worth& worth,
                                  const ChainSteps& outermost,
                                  const std::atomic<bool>* cancel) const;
+  /// Whether a spread's loops outside of the nodes among these steps are those that they have.
+  bool begins_with(std::size_t spread, const ChainSteps& outermost) const;
   /// Which part of the instances that `min_usage` asks for a spread uses: 1 where it is enough.
   double demanded_use(std::size_t spread) const;
   /// States of all lattices: a tile shape, and the memory of each tensor's innermost node.

@@ -121,7 +121,8 @@ class Placer {
 }  // namespace
 
 std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
-                                      const EinsumChains::Worth& worth, sampling::MapSpace* space,
+                                      const EinsumChains::Worth& worth,
+                                      const fused::Compatibility* like, sampling::MapSpace* space,
                                       sampling::FanoutUse* use) {
   constexpr std::size_t kMostTemplates = 2000, kMostPriced = 8;
   const BoundProblem& problem = space->problem();
@@ -147,6 +148,7 @@ std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
     const std::uint32_t t = space->add(e, std::move(templ));
     if (!space->is_choice(e, t, *trips) || !use->is_enough(e, t, *trips)) continue;
     sampling::ChoicePtr choice = space->make_choice(e, t, *trips);
+    if (like != nullptr && !(choice->compatibility == *like)) continue;
     const auto totals = space->price_alone(e, *choice);
     if (!totals) continue;
     if (const double own = worth(totals->energy_j, totals->latency_s); own < least) {

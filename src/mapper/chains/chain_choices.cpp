@@ -26,8 +26,10 @@ std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t
       const fused::LoopPlace& loop = templ.loops[item.index];
       const std::int64_t trips = like.trips[item.index];
       if (!loop.fused || trips == 1) continue;
-      if (loop.spatial || loop.steps) return std::nullopt;
-      result.outermost.emplace_back(ChainLoop{loop.variable, trips});
+      if (loop.steps) return std::nullopt;
+      ChainLoop step{loop.variable, trips};
+      if (loop.spatial) step.spatial = {loop.component, loop.dimension};
+      result.outermost.emplace_back(step);
       continue;
     }
     const fused::Slot& slot = templ.slots[item.index];
@@ -64,16 +66,19 @@ sampling::ChoicePtr ChainChoices::of(std::size_t e, const sampling::EinsumChoice
   for (const auto& [tensor, memory] : exchange->backings)
     key.insert(key.end(), {tensor_number(tensor), static_cast<std::int64_t>(memory.index())});
   for (const auto& step : exchange->outermost) {
-    if (const auto* loop = std::get_if<ChainLoop>(&step))
+    if (const auto* loop = std::get_if<ChainLoop>(&step)) {
       key.insert(key.end(), {-1, static_cast<std::int64_t>(loop->variable), loop->trips});
-    else
+      if (loop->spatial)
+        key.insert(key.end(), {-2, static_cast<std::int64_t>(loop->spatial->first.index()),
+                               static_cast<std::int64_t>(loop->spatial->second)});
+    } else
       key.push_back(tensor_number(std::get<ChainNode>(step).tensor));
   }
   const auto [at, is_new] = known_.try_emplace(std::move(key));
   if (is_new) {
     EinsumSearch search(bounded_, EinsumId(e), exchange->backings, exchange->outermost);
-    search.search(kFewWays, false, worth(space_.options().objectives.front(), whole), &space_,
-                  &use_, cancel_);
+    search.search(kFewWays, false, worth(space_.options().objectives.front(), whole),
+                  &like.compatibility, &space_, &use_, cancel_);
     if (search.best()) at->second = search.best()->choice;
   }
   const sampling::ChoicePtr& found = at->second;

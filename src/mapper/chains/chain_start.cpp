@@ -73,7 +73,7 @@ bool ChainStart::search(std::size_t most_ways, bool goes_on, const CostTotals* k
       worth(options_.objectives.front(), known != nullptr ? *known : least_totals());
   bool has_all = true;
   for (const auto& part : parts_) {
-    part->search.search(most_ways, goes_on, price, space, use, cancel_);
+    part->search.search(most_ways, goes_on, price, nullptr, space, use, cancel_);
     has_all = has_all && part->search.best().has_value();
   }
   return has_all;

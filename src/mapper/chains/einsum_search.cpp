@@ -56,7 +56,10 @@ EinsumSearch::EinsumSearch(const BoundProblem& bounded, EinsumId einsum, const B
       outermost_(std::move(outermost)),
       chains_(problem_, EinsumId(0)),
       traffic_(outer_traffic_bounds(problem_)),
-      tried_(chains_.spreads().size(), 0) {}
+      tried_(chains_.spreads().size(), 0) {
+  for (std::size_t w = 0; w < tried_.size(); ++w)
+    if (!chains_.begins_with(w, outermost_)) tried_[w] = 1;
+}
 
 CostTotals EinsumSearch::least(std::size_t way) const {
   const SpreadBound& bound = chains_.spreads()[way];
@@ -67,7 +70,7 @@ CostTotals EinsumSearch::least(std::size_t way) const {
 }
 
 void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
-                          sampling::MapSpace* space, sampling::FanoutUse* use,
+                          const fused::Compatibility* like, sampling::MapSpace* space, sampling::FanoutUse* use,
                           const std::atomic<bool>* cancel) {
   const auto price_of = [&](const CostTotals& totals) {
     return worth(totals.energy_j, totals.latency_s);
@@ -90,7 +93,7 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
     if (!next) return;
     tried_[*next] = 1;
     for (const Chain& chain : chains_.good_chains(*next, worth, outermost_, cancel)) {
-      auto found = choice_of(chain, einsum_.index(), worth, space, use);
+      auto found = choice_of(chain, einsum_.index(), worth, like, space, use);
       if (!found || price_of(found->totals) >= least_price) continue;
       least_price = price_of(found->totals);
       use_ = -first.first;

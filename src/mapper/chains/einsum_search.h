@@ -33,9 +33,10 @@ class EinsumSearch {
   /// What the Einsum costs at least if its points are spread in the i-th way.
   CostTotals least(std::size_t way) const;
   /// Looks at up to so many ways more to spread the points, those first that may be cheapest, until
-  /// one leads to a choice of `space`, and on if `goes_on`. `cancel` may be null.
+  /// one leads to a choice of `space`, and on if `goes_on`. `like`: of choice_of(). `cancel` may be
+  /// null.
   void search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
-              sampling::MapSpace* space, sampling::FanoutUse* use, const std::atomic<bool>* cancel);
+              const fused::Compatibility* like, sampling::MapSpace* space, sampling::FanoutUse* use, const std::atomic<bool>* cancel);
   const std::optional<PricedChoice>& best() const { return best_; }
 
  private:

@@ -10,12 +10,32 @@
 namespace sluice {
 namespace {
 
+using ChainStep = ChainSteps::value_type;
+
+/// Whether a step is a loop over a dimension of the gap.
+bool is_in(const SpatialGap& gap, const ChainStep& step) {
+  const auto* loop = std::get_if<ChainLoop>(&step);
+  return loop != nullptr && loop->spatial &&
+         std::find(gap.dimensions.begin(), gap.dimensions.end(), *loop->spatial) !=
+             gap.dimensions.end();
+}
+
+/// Whether the gap lies outside of a node among a chain's first steps: these have its loops.
+bool is_given(const SpatialGap& gap, const ChainSteps& outermost) {
+  return std::any_of(outermost.begin(), outermost.end(), [&](const ChainStep& step) {
+    const auto* node = std::get_if<ChainNode>(&step);
+    return node != nullptr && gap.dimensions.front().first < node->memory;
+  });
+}
+
 /// Nodes and temporal loops of a chain, and its spatial loops: as far out as the memories allow, so
 /// that windows can slide in each instance.
 class ChainWriter {
  public:
-  ChainWriter(const ChainTensors& tensors, const Spread& spread, const BoundCompute& compute)
-      : tensors_(tensors), spread_(spread), compute_(compute) {}
+  /// `outermost`: the chain's first steps, if they are given.
+  ChainWriter(const ChainTensors& tensors, const Spread& spread, const BoundCompute& compute,
+              const ChainSteps& outermost)
+      : tensors_(tensors), spread_(spread), compute_(compute), outermost_(outermost) {}
 
   void node(const ChainTensor& tensor, std::size_t memory, bool slides) {
     steps_.emplace_back(ChainNode{tensor.tensor, compute_.path[tensors_.memories[memory]], slides});
@@ -54,6 +74,11 @@ class ChainWriter {
 
   void spread_over(std::size_t gap, Chain* chain) const {
     const auto& dimensions = tensors_.spreads.gaps()[gap].dimensions;
+    if (is_given(tensors_.spreads.gaps()[gap], outermost_)) {
+      for (const auto& step : outermost_)
+        if (is_in(tensors_.spreads.gaps()[gap], step)) chain->steps.push_back(step);
+      return;
+    }
     const std::vector<Factors64>& factors = spread_.gaps[gap]->by_dimension;
     for (std::size_t d = 0; d < factors.size(); ++d)
       for (std::size_t v = 0; v < factors[d].size(); ++v)
@@ -64,7 +89,8 @@ class ChainWriter {
   const ChainTensors& tensors_;
   const Spread& spread_;
   const BoundCompute& compute_;
-  std::vector<std::variant<ChainNode, ChainLoop>> steps_;
+  const ChainSteps& outermost_;
+  ChainSteps steps_;
   std::size_t n_persistent_ = 0;  ///< steps at the beginning
   /// Per memory: steps down to the last node there or further out.
   std::vector<std::size_t> n_above_ = std::vector<std::size_t>(tensors_.memories.size(), 0);
@@ -81,10 +107,11 @@ struct EinsumChains::Way {
         seconds(tensors.points * seconds_per_point(problem, own)) {}
 
   /// What a lattice has found; nothing where it says too little.
-  std::optional<Chain> chain(const Spread& spread, const TileLattice& lattice) const {
+  std::optional<Chain> chain(const Spread& spread, const TileLattice& lattice,
+                             const ChainSteps& outermost) const {
     if (lattice.steps().empty() || spread.gaps.size() < tensors.spreads.gaps().size())
       return std::nullopt;
-    ChainWriter writer(tensors, spread, compute);
+    ChainWriter writer(tensors, spread, compute, outermost);
     std::vector<const ChainTensor*> with_nodes;
     for (const ChainTensor& tensor : tensors.tensors) {
       if (!tensor.has_nodes) return std::nullopt;
@@ -109,8 +136,7 @@ struct EinsumChains::Way {
     TileLattice::Steps result;
     for (const auto& step : steps) {
       if (const auto* loop = std::get_if<ChainLoop>(&step)) {
-        if (loop->spatial) return std::nullopt;
-        result.emplace_back(TileLattice::Loop{loop->variable, loop->trips});
+        if (!loop->spatial) result.emplace_back(TileLattice::Loop{loop->variable, loop->trips});
         continue;
       }
       const auto& own = std::get<ChainNode>(step);
@@ -193,7 +219,7 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
   bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit, {}));
   if (bound.price >= limit) return;
   bound.is_refined = true;
-  if (auto chain = way.chain(spread, lattice))
+  if (auto chain = way.chain(spread, lattice, {}))
     chains_[index] = std::make_unique<Chain>(std::move(*chain));
 }
 
@@ -210,10 +236,10 @@ std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& wor
   const Way& way = *ways_[way_of_[index]];
   const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
   const auto begin = way.steps_of(outermost);
-  if (!begin || spread.gaps.size() < way.tensors.spreads.gaps().size()) return chains;
+  if (!begin || !begins_with(index, outermost)) return chains;
   const auto energy = [](double energy_j, double) { return energy_j; };
   const auto add_found = [&](const TileLattice& lattice) {
-    auto chain = way.chain(spread, lattice);
+    auto chain = way.chain(spread, lattice, outermost);
     if (chain) chains.push_back(*std::move(chain));
     return chain.has_value();
   };
@@ -247,6 +273,24 @@ std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& wor
     tensors.size_bits = way.tensors.size_bits;
   }
   return chains;
+}
+
+bool EinsumChains::begins_with(std::size_t index, const ChainSteps& outermost) const {
+  const Way& way = *ways_[way_of_[index]];
+  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
+  const std::vector<SpatialGap>& gaps = way.tensors.spreads.gaps();
+  if (spread.gaps.size() < gaps.size()) return false;
+  for (std::size_t g = 0; g < gaps.size(); ++g) {
+    if (!is_given(gaps[g], outermost)) continue;
+    Factors64 factors(way.tensors.sizes.size(), 1);
+    for (const auto& step : outermost)
+      if (is_in(gaps[g], step)) {
+        const auto& loop = std::get<ChainLoop>(step);
+        factors[loop.variable] *= loop.trips;
+      }
+    if (spread.gaps[g]->all != factors) return false;
+  }
+  return true;
 }
 
 double EinsumChains::demanded_use(std::size_t index) const {
