@@ -64,12 +64,17 @@ class Polish {
       }
   }
 
+  const Genome& now() const { return now_; }
+
   int run(const Progress& progress, int tries) {
     constexpr int kMostTries = 1 << 20;
     const auto over = [&] { return run_.record().over() || progress() >= 1; };
     if (now_.empty()) return tries;
     make_alike();
     constexpr int kMoves = 8;  // where few tries make an Einsum good
+    if (improve_)
+      for (const Alike& alike : by_share())
+        if (!over()) improve(alike, kTriesPerWalk, progress);
     for (; !over(); tries = std::min(2 * tries, kMostTries)) {
       for (int i = 0; i < (improve_ ? kMoves : 1); ++i)
         for (const std::vector<Use>& uses : uses_) {
@@ -408,8 +413,11 @@ class Polish {
 }  // namespace
 
 int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
-           int tries, const Improve& improve) {
-  return Polish(run, starts, improve).run(progress, tries);
+           int tries, const Improve& improve, Genome* last) {
+  Polish own(run, starts, improve);
+  tries = own.run(progress, tries);
+  if (last != nullptr) *last = own.now();
+  return tries;
 }
 
 }  // namespace sluice::sampling

@@ -20,8 +20,8 @@ using Improve =
 /// otherwise, and these are annealed in the same way.
 /// `improve`, if any, is asked for a better choice before an Einsum is annealed.
 /// `tries`: neighbours of each Einsum in the first pass, twice as many in each later one. Returns
-/// how many there were in the last one.
+/// how many there were in the last one. `last`: gets the mapping that it came to; may be null.
 int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
-           int tries = kFewTries, const Improve& improve = {});
+           int tries = kFewTries, const Improve& improve = {}, Genome* last = nullptr);
 
 }  // namespace sluice::sampling

@@ -69,6 +69,7 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
         next->record().add(same, next->space().price(same));
       }
     }
+    if (!other_.empty()) other_ = moved(other_, run_->space(), 0, &next->space());
     choices_.reset();
     run_ = std::move(next);
   }
@@ -121,6 +122,23 @@ void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
     run->record().add(*whole, run->space().price(*whole));
 }
 
+void Walks::polish_best(sampling::SamplingRun* run, const sampling::Progress& progress) {
+  const int tries =
+      sampling::polish(run, progress, run->record().elite(), tries_, improve(run));
+  tries_ = std::max(sampling::kFewTries, tries / 2);
+}
+
+void Walks::polish_other(sampling::SamplingRun* run, const sampling::Progress& progress) {
+  constexpr std::size_t kMostRounds = 3;
+  if (other_.empty() || ++n_other_rounds_ == kMostRounds) {
+    n_other_rounds_ = 0;
+    auto drawn = run->drawer().draw_mapping();
+    if (!drawn || !run->space().price(*drawn)) return polish_best(run, progress);
+    other_ = *std::move(drawn);
+  }
+  sampling::polish(run, progress, {other_}, sampling::kFewTries, improve(run), &other_);
+}
+
 void Walks::walk(std::size_t round, double seconds) {
   constexpr double kCool = 0.03, kLongestFirst = 1, kPatience = 20;  // s; times as long at first
   constexpr std::size_t kPolished = 8;                               // rounds, all but one of them
@@ -152,11 +170,9 @@ void Walks::walk(std::size_t round, double seconds) {
     return share_of(std::max(seconds, longest));
   };
   if (!is_other && has_any()) {
-    tries_ = std::max(sampling::kFewTries,
-                      sampling::polish(&run, progress, run.record().elite(), tries_,
-                                       improve(&run)) /
-                          2);
-    return;
+    const bool is_small = parts_->empty();
+    if (options_.pruning.chains && is_small && round % 2 == 1) return polish_other(&run, progress);
+    return polish_best(&run, progress);
   }
   switch (round / kPolished % 4) {
     case 1:

@@ -45,6 +45,8 @@ class Walks {
   void start(sampling::SamplingRun* run);
   void start_with_chains(sampling::SamplingRun* run);
   sampling::Improve improve(sampling::SamplingRun* run);
+  void polish_best(sampling::SamplingRun* run, const sampling::Progress& progress);
+  void polish_other(sampling::SamplingRun* run, const sampling::Progress& progress);
   void walk_parts(sampling::SamplingRun* run, double seconds);
 
   const BoundProblem& problem_;
@@ -57,6 +59,9 @@ class Walks {
   bool has_started_ = false;
   double evaluations_before_ = 0;  ///< of the stages before
   int tries_;                      ///< of each Einsum when the best is polished
+  /// A mapping that began anywhere: what the best one exchanges is hard to leave.
+  sampling::Genome other_;
+  std::size_t n_other_rounds_ = 0;
 };
 
 }  // namespace sluice
