@@ -1,5 +1,6 @@
 #include "chain_choices.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -18,9 +19,16 @@ struct Exchange {
 /// Nothing where chains cannot begin so.
 std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t e,
                                     const sampling::EinsumChoice& like) {
+  if (space.shape(e).is_copy) return std::nullopt;
   Exchange result;
   const fused::Template& templ = space.templates(e)[like.templ];
-  const ComponentId outermost = templ.slots.front().component;
+  const BoundEinsum& bound = space.problem()[EinsumId(e)];
+  const std::vector<ComponentId>& path = bound.computes[templ.compute].path;
+  const auto outermost = std::find_if(path.begin(), path.end(), [&](ComponentId component) {
+    return space.problem().arch[component].is_memory() &&
+           bound.components[component.index()].enabled;
+  });
+  if (outermost == path.end()) return std::nullopt;
   for (const fused::Item& item : templ.items) {
     if (item.is_loop) {
       const fused::LoopPlace& loop = templ.loops[item.index];
@@ -37,7 +45,7 @@ std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t
     if (slot.persistent) return std::nullopt;
     const TensorId tensor = space.shape(e).tensors[slot.tensor].id;
     result.backings.emplace_back(tensor, slot.component);
-    if (slot.component != outermost)
+    if (slot.component != *outermost)
       result.outermost.emplace_back(ChainNode{tensor, slot.component});
   }
   return result;

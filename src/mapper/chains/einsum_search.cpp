@@ -9,36 +9,82 @@
 namespace sluice::chains {
 namespace {
 
-/// An Einsum by itself that holds its tensors where it is told to. A double buffer has half of its
-/// room: chains do not know of the other half.
-BoundProblem alone_in(const BoundProblem& bounded, EinsumId einsum,
-                      const EinsumSearch::Backings& backings) {
-  BoundProblem one = one_as_bound(bounded, einsum);
-  BoundEinsum& bound = one.einsums.front();
-  TensorMask exchanged = 0;
-  for (const auto& [tensor, memory] : backings) {
-    const TensorMask bit = TensorMask{1} << bound.local_tensor[tensor.index()];
-    exchanged |= bit;
-    for (std::size_t c = 0; c < memory.index(); ++c) bound.components[c].forbidden |= bit;
-    bound.components[memory.index()].asked |= bit;
+/// An Einsum by itself that holds its tensors where it is told to, and all others in the outermost
+/// memory, as far as it may.
+class AloneIn {
+ public:
+  AloneIn(const BoundProblem& bounded, EinsumId einsum, const EinsumSearch::Backings& backings)
+      : one_(one_as_bound(bounded, einsum)), bound_(one_.einsums.front()) {
+    for (const BoundCompute& compute : bound_.computes) ask_outermost(compute, backings);
+    for (const auto& [tensor, memory] : backings) {
+      const TensorMask bit = TensorMask{1} << bound_.local_tensor[tensor.index()];
+      for (std::size_t c = 0; c < memory.index(); ++c) {
+        bound_.components[c].forbidden |= bit;
+        bound_.components[c].asked &= ~bit;
+      }
+      bound_.components[memory.index()].asked |= bit;
+    }
+    for (const BoundCompute& compute : bound_.computes) settle_rules(compute);
+    halve_double_buffers();
   }
-  for (const BoundCompute& compute : bound.computes) {
-    const auto outermost = std::find_if(
-        compute.path.begin(), compute.path.end(), [&](ComponentId component) {
-          return one.arch[component].is_memory() && bound.components[component.index()].enabled;
-        });
-    if (outermost == compute.path.end()) continue;
+
+  BoundProblem take() { return std::move(one_); }
+
+ private:
+  std::vector<ComponentId> memories_of(const BoundCompute& compute) const {
+    std::vector<ComponentId> memories;
+    for (const ComponentId component : compute.path)
+      if (one_.arch[component].is_memory() && bound_.components[component.index()].enabled)
+        memories.push_back(component);
+    return memories;
+  }
+
+  void ask_outermost(const BoundCompute& compute, const EinsumSearch::Backings& backings) {
+    const std::vector<ComponentId> memories = memories_of(compute);
+    if (memories.empty()) return;
     TensorMask asked = 0;
-    for (std::size_t t = 0; t < bound.tensors.size(); ++t)
-      if (hold_of(one, EinsumId(0), *outermost, bound.tensors[t]).may) asked |= TensorMask{1} << t;
-    bound.components[outermost->index()].asked |= asked & ~exchanged;
+    for (std::size_t t = 0; t < bound_.tensors.size(); ++t)
+      if (hold_of(one_, EinsumId(0), memories.front(), bound_.tensors[t]).may)
+        asked |= TensorMask{1} << t;
+    for (const auto& [tensor, memory] : backings)
+      asked &= ~(TensorMask{1} << bound_.local_tensor[tensor.index()]);
+    bound_.components[memories.front().index()].asked |= asked;
   }
-  for (std::size_t c = 0; c < bound.components.size(); ++c)
-    if (const Component& own = one.arch[ComponentId(c)];
-        own.is_memory() && std::get<Memory>(own.kind).buffering == Buffering::kDouble)
-      bound.components[c].size_bits /= 2;
-  return one;
-}
+
+  /// Rules that name other memories are known where all of these only hold what they are asked to.
+  void settle_rules(const BoundCompute& compute) {
+    const std::vector<ComponentId> memories = memories_of(compute);
+    std::vector<TensorMask> held(one_.arch.components.size(), 0);
+    std::vector<ComponentId> known;
+    for (const ComponentId memory : memories) {
+      BoundComponent& own = bound_.components[memory.index()];
+      const auto is_known = [&](const KeepRule& rule) {
+        return std::all_of(rule.depends_on.begin(), rule.depends_on.end(), [&](ComponentId other) {
+          return std::find(known.begin(), known.end(), other) != known.end();
+        });
+      };
+      if (is_known(own.keep) && is_known(own.may_keep) && is_known(own.back)) {
+        if (const auto sets = keep_sets(one_, EinsumId(0), memory, held)) {
+          own.asked |= sets->must;
+          own.forbidden |= ~(sets->must | sets->may | own.asked);
+        }
+      }
+      held[memory.index()] = own.asked;
+      if (memory == memories.front()) known.push_back(memory);
+    }
+  }
+
+  /// Chains do not know of the other half.
+  void halve_double_buffers() {
+    for (std::size_t c = 0; c < bound_.components.size(); ++c)
+      if (const Component& own = one_.arch[ComponentId(c)];
+          own.is_memory() && std::get<Memory>(own.kind).buffering == Buffering::kDouble)
+        bound_.components[c].size_bits /= 2;
+  }
+
+  BoundProblem one_;
+  BoundEinsum& bound_;
+};
 
 }  // namespace
 
@@ -52,7 +98,7 @@ EinsumChains::Worth worth(Objective objective, const CostTotals& whole) {
 EinsumSearch::EinsumSearch(const BoundProblem& bounded, EinsumId einsum, const Backings& backings,
                            ChainSteps outermost)
     : einsum_(einsum),
-      problem_(alone_in(bounded, einsum, backings)),
+      problem_(AloneIn(bounded, einsum, backings).take()),
       outermost_(std::move(outermost)),
       chains_(problem_, EinsumId(0)),
       traffic_(outer_traffic_bounds(problem_)),

@@ -1,6 +1,7 @@
 #include "template.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "loop_places.h"
@@ -47,6 +48,7 @@ class TemplateEnumerator {
 
   /// With these nodes in this order alone.
   void run_with(const std::vector<Slot>& nodes) {
+    if (!may_keep(nodes)) return;
     std::vector<Slot> outermost, rest;
     TensorMask seen = 0;
     for (Slot slot : nodes) {
@@ -61,7 +63,7 @@ class TemplateEnumerator {
       ordered_.slots.push_back(slot);
       ordered_.group_of.push_back(ordered_.count++);
     }
-    append_all(limits_);
+    if (order_allowed()) append_all(limits_);
   }
 
  private:
@@ -120,6 +122,37 @@ class TemplateEnumerator {
     return holders_.front();
   }
 
+  /// What a holder must and may keep below those further out; nothing where constraints leave it no
+  /// choice.
+  std::optional<KeepSets> keep_sets_of(ComponentId holder, TensorMask seen) const {
+    const Result<KeepSets> result = keep_sets(problem_, shape_.einsum, holder, held_);
+    SLUICE_CHECK(result.has_value(), "keep sets were checked when the problem was bound");
+    KeepSets sets = *result;
+    if (!constrain(holder, seen, &sets)) return std::nullopt;
+    if (problem_.arch[holder].is_toll()) {
+      sets.must &= seen;
+      sets.may &= seen;
+      if (options_.pruning.redundant_templates && !is_asked_for(holder)) sets.may = 0;
+    }
+    if (shape_.is_copy) sets.may &= ~seen;
+    return sets;
+  }
+
+  /// Whether these nodes are what holders may keep.
+  bool may_keep(const std::vector<Slot>& nodes) {
+    TensorMask seen = 0;
+    for (const ComponentId holder : holders_) {
+      const auto sets = keep_sets_of(holder, seen);
+      if (!sets) return false;
+      TensorMask& kept = held_[holder.index()];
+      for (const Slot& slot : nodes)
+        if (slot.component == holder) kept |= bit(slot.tensor);
+      if ((sets->must & ~kept) != 0 || (kept & ~(sets->must | sets->may)) != 0) return false;
+      seen |= kept;
+    }
+    return seen == all_tensors();
+  }
+
   void choose_kept(std::size_t index, TensorMask seen) {
     if (index == holders_.size()) {
       if (seen != all_tensors()) return;
@@ -129,16 +162,9 @@ class TemplateEnumerator {
     }
     if (is_cancelled(limits_.cancel)) return;
     const ComponentId holder = holders_[index];
-    const Result<KeepSets> result = keep_sets(problem_, shape_.einsum, holder, held_);
-    SLUICE_CHECK(result.has_value(), "keep sets were checked when the problem was bound");
-    KeepSets sets = *result;
-    if (!constrain(holder, seen, &sets)) return;
-    if (problem_.arch[holder].is_toll()) {
-      sets.must &= seen;
-      sets.may &= seen;
-      if (options_.pruning.redundant_templates && !is_asked_for(holder)) sets.may = 0;
-    }
-    if (shape_.is_copy) sets.may &= ~seen;
+    const auto allowed = keep_sets_of(holder, seen);
+    if (!allowed) return;
+    const KeepSets& sets = *allowed;
     for (TensorMask subset = sets.may;; subset = (subset - 1) & sets.may) {
       const TensorMask kept = sets.must | subset;
       held_[holder.index()] = kept;

@@ -145,7 +145,9 @@ struct EinsumChains::Way {
         if (!tensors.tensors[k].has_nodes) return std::nullopt;
       std::size_t m = 0;
       while (m < tensors.memories.size() && compute.path[tensors.memories[m]] != own.memory) ++m;
-      if (k == tensors.tensors.size() || m == tensors.memories.size()) return std::nullopt;
+      if (k == tensors.tensors.size() || m == tensors.memories.size() ||
+          tensors.tensors[k].is_backed_first)
+        return std::nullopt;
       result.emplace_back(TileLattice::Node{k, m, false});
     }
     return result;

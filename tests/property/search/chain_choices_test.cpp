@@ -1,0 +1,120 @@
+// Random problems: what chains give each Einsum makes mappings of the searched space, so that none
+// is better than the referee's optimum, and exchanges tensors as the mapping that it is asked for.
+#include "mapper/chains/chain_choices.h"
+
+#include <gtest/gtest.h>
+
+#include "mapper/chains/chain_start.h"
+#include "mapper/sampling/drawer.h"
+#include "mapper/strategies/walks.h"
+#include "oracle/compare.h"
+#include "support/random_cases.h"
+
+namespace sluice::chains {
+namespace {
+
+constexpr double kRounding = 1e-12;
+
+class ChainedCase {
+ public:
+  explicit ChainedCase(std::uint64_t seed)
+      : drawn_(oracle::random_case(seed, {.max_nests = 500, .max_evaluations = 500},
+                                   oracle::kAllExtras)),
+        options_(options_of_walks(drawn_.options)),
+        space_(drawn_.problem, options_),
+        use_(space_),
+        drawer_(space_, &use_, sampling::RandomSource(seed), nullptr) {}
+
+  int n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0;
+
+  void run() {
+    start();
+    ChainChoices choices(&space_, &use_, nullptr);
+    constexpr int kMappings = 4;
+    for (int i = 0; i < kMappings; ++i) {
+      const auto genome = drawer_.draw_mapping();
+      if (genome) improve(*genome, &choices);
+    }
+  }
+
+ private:
+  void start() {
+    ChainStart chains(drawn_.problem, options_, nullptr);
+    constexpr std::size_t kWays = 4;
+    for (const bool goes_on : {false, true}) chains.search(kWays, goes_on, nullptr, &space_, &use_);
+    const auto genome = chains.genome(space_, nullptr);
+    if (!genome) return;
+    ++n_started;
+    check(*genome);
+  }
+
+  void improve(sampling::Genome genome, ChainChoices* choices) {
+    const auto whole = space_.price(genome);
+    if (!whole) return;
+    for (std::size_t e = 0; e < genome.size(); ++e) {
+      ++n_asked;
+      const auto before = space_.price_alone(e, *genome[e]);
+      const sampling::ChoicePtr choice = choices->of(e, *genome[e], *whole);
+      if (!choice) continue;
+      ++n_given;
+      EXPECT_EQ(choice->compatibility, genome[e]->compatibility);
+      EXPECT_TRUE(space_.is_choice(e, choice->templ, choice->trips));
+      const auto after = space_.price_alone(e, *choice);
+      ASSERT_TRUE(after);
+      if (before)
+        n_better += after->energy_j * whole->latency_s + after->latency_s * whole->energy_j <
+                            before->energy_j * whole->latency_s + before->latency_s * whole->energy_j
+                        ? 1
+                        : 0;
+      genome[e] = choice;
+    }
+    check(genome);
+  }
+
+  void check(const sampling::Genome& genome) {
+    EXPECT_TRUE(space_.joins(genome));
+    const auto found = space_.price(genome);
+    if (!found) return;  // Einsums that fit by themselves need not fit together
+    const auto& best = drawn_.truth.best_edp;
+    const std::string text =
+        to_yaml(drawn_.spec) +
+        to_yaml(space_.build(genome), drawn_.problem.workload, drawn_.problem.arch);
+    ASSERT_TRUE(best) << text;
+    const double is = found->energy_j * found->latency_s;
+    const double should = best->point.energy_j * best->point.latency_s;
+    EXPECT_GE(is * (1 + kRounding), should) << text;
+    n_best += is <= should * (1 + kRounding) ? 1 : 0;
+  }
+
+  oracle::RandomCase drawn_;
+  MapperOptions options_;
+  sampling::MapSpace space_;
+  sampling::FanoutUse use_;
+  sampling::Drawer drawer_;
+};
+
+TEST(ChainChoices, AreChoicesOfTheSpaceThatExchangeTheSame) {
+  const testing::RandomCases cases = testing::random_cases(200);
+  std::int64_t n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ChainedCase drawn(seed);
+    drawn.run();
+    n_started += drawn.n_started;
+    n_asked += drawn.n_asked;
+    n_given += drawn.n_given;
+    n_better += drawn.n_better;
+    n_best += drawn.n_best;
+    if (HasFatalFailure()) return;
+  }
+  RecordProperty("started", static_cast<int>(n_started));
+  RecordProperty("asked", static_cast<int>(n_asked));
+  RecordProperty("given", static_cast<int>(n_given));
+  RecordProperty("better", static_cast<int>(n_better));
+  RecordProperty("best", static_cast<int>(n_best));
+  std::printf("started %ld of %ld, asked %ld given %ld better %ld best %ld\n", long(n_started), long(cases.count), long(n_asked), long(n_given), long(n_better), long(n_best));
+}
+
+}  // namespace
+}  // namespace sluice::chains
