@@ -20,6 +20,7 @@ constexpr double kWarm = 0.1;  ///< of a step from a choice that is good already
 constexpr int kStepsOfShapes = 100;
 constexpr int kTriesPerWalk = 4;  ///< that take as long as so many steps
 constexpr double kNear = 1.3;     ///< times the cost of the best mapping: may become better
+constexpr double kNearer = 1.1;   ///< where few tries make an Einsum good
 
 /// Einsums of one list with the same choice, and the price of one of them alone.
 struct Alike {
@@ -325,7 +326,7 @@ class Polish {
     if (differing(now_, changed).size() > kMost) return;
     if (prices_.knows_all()) {
       anneal_each(now_, &changed, kTriesPerWalk, progress);
-      if (cost(changed) >= (improve_ ? 1.0 : kNear) * objective(totals_)) return;
+      if (cost(changed) >= (improve_ ? kNearer : kNear) * objective(totals_)) return;
     }
     anneal_each(now_, &changed, tries, progress);
     if (cost(changed) >= objective(totals_)) return;

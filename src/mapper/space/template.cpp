@@ -58,6 +58,9 @@ class TemplateEnumerator {
       seen |= bit(slot.tensor);
       (slot.component == holders_.front() || slot.persistent ? outermost : rest).push_back(slot);
     }
+    std::sort(outermost.begin(), outermost.end(), [](const Slot& a, const Slot& b) {
+      return std::pair(a.component, a.tensor) < std::pair(b.component, b.tensor);
+    });
     begin_with(std::move(outermost));
     for (Slot& slot : rest) {
       ordered_.slots.push_back(slot);

@@ -6,6 +6,7 @@
 
 #include "mapper/common/part_of_problem.h"
 #include "mapper/sampling/sampling_run.h"
+#include "sluice/mapper/objective_value.h"
 #include "sluice/model/keep_rules.h"
 #include "walks.h"
 
@@ -107,17 +108,9 @@ bool WalkedParts::add(const BoundProblem& problem, const MapperOptions& options,
   part->options = options;
   for (const TensorId tensor : leaving_tensors(problem, first, last))
     part->options.constraints.fusion.push_back({"leaves its part", tensor, false, std::nullopt});
-  part->walks = std::make_unique<Walks>(part->problem, part->options, control_);
+  part->walks = std::make_unique<Walks>(part->problem, part->options, control_, false);
   parts_.push_back(std::move(part));
   return true;
-}
-
-void WalkedParts::begin_with(const sampling::Genome& genome, const sampling::MapSpace& space) {
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const auto at = std::find(part_of_.begin(), part_of_.end(), p);
-    parts_[p]->walks->begin_with(genome, space,
-                                 begins_[static_cast<std::size_t>(at - part_of_.begin())]);
-  }
 }
 
 /// Half of the time goes to all alike, half by what a part costs of the whole.
@@ -166,6 +159,38 @@ std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space,
   if (!space->joins(whole) || !keep_violations(space->problem(), space->build(whole)).empty())
     return std::nullopt;
   return whole;
+}
+
+sampling::Genome WalkedParts::better_parts(const sampling::Genome& a, const sampling::Genome& b,
+                                           const sampling::MapSpace& space) const {
+  const Objective objective = space.options().objectives.front();
+  sampling::Genome result = a;
+  CostTotals whole;
+  const auto add = [&](const sampling::Genome& genome, std::size_t first, std::size_t end,
+                       double n, CostTotals* sum) {
+    for (std::size_t e = first; e < end; ++e) {
+      const auto own = space.price_alone(e, *genome[e]);
+      if (!own) return false;
+      sum->energy_j += n * own->energy_j;
+      sum->latency_s += n * own->latency_s;
+    }
+    return true;
+  };
+  if (!add(a, 0, a.size(), 1, &whole)) return result;
+  for (std::size_t i = 0; i < begins_.size(); ++i) {
+    const std::size_t first = begins_[i];
+    const std::size_t end = i + 1 < begins_.size() ? begins_[i + 1] : a.size();
+    CostTotals other = whole;
+    if (!add(a, first, end, -1, &other) || !add(b, first, end, 1, &other)) continue;
+    if (!(objective_value(objective, other.energy_j, other.latency_s) <
+          objective_value(objective, whole.energy_j, whole.latency_s)))
+      continue;
+    whole = other;
+    std::copy(b.begin() + static_cast<std::ptrdiff_t>(first),
+              b.begin() + static_cast<std::ptrdiff_t>(end),
+              result.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  return result;
 }
 
 double WalkedParts::evaluations() const {

@@ -30,14 +30,16 @@ class WalkedParts {
 
   /// Whether there are parts: of a workload that is not long, or has constraints, there are none.
   bool empty() const { return parts_.empty(); }
-  /// Before the first walk: a mapping of the whole, of which each part has its share.
-  void begin_with(const sampling::Genome& genome, const sampling::MapSpace& space);
   /// Walks each part for a while, all of them for about so many seconds, or until it is cancelled.
   void walk(double seconds);
   /// The best of each part, one after the other, in a space of the whole, which may get templates
   /// for it; nothing where a part has none, they do not join, or use too few instances (`use`, of
   /// that space).
   std::optional<sampling::Genome> joined(sampling::MapSpace* space, sampling::FanoutUse* use) const;
+  /// Of each part the cheaper one of two mappings of the whole, as if its Einsums stood alone. They
+  /// need not join.
+  sampling::Genome better_parts(const sampling::Genome& a, const sampling::Genome& b,
+                                const sampling::MapSpace& space) const;
   double evaluations() const;
 
  private:

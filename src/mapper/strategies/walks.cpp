@@ -8,6 +8,7 @@
 #include "mapper/chains/chain_start.h"
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/population.h"
+#include "sluice/model/keep_rules.h"
 #include "walked_parts.h"
 
 namespace sluice {
@@ -26,8 +27,12 @@ MapperOptions options_of_walks(MapperOptions options) {
 }
 
 Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
-             const MapperControl& control)
-    : problem_(problem), options_(options), control_(control), tries_(sampling::kFewTries) {}
+             const MapperControl& control, bool begins_with_chains)
+    : problem_(problem),
+      options_(options),
+      control_(control),
+      begins_with_chains_(begins_with_chains),
+      tries_(sampling::kFewTries) {}
 
 Walks::~Walks() = default;
 
@@ -71,35 +76,41 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
     }
     if (!other_.empty()) other_ = moved(other_, run_->space(), 0, &next->space());
     choices_.reset();
+    chains_.reset();
     run_ = std::move(next);
   }
   return *run_;
 }
 
-void Walks::begin_with(const sampling::Genome& genome, const sampling::MapSpace& space,
-                       std::size_t first) {
-  sampling::SamplingRun& run = run_of(0);
-  const sampling::Genome own = moved(genome, space, first, &run.space());
-  if (run.space().joins(own)) run.record().add(own, run.space().price(own));
-  has_started_ = true;
+/// Good chains of all Einsums: a mapping soon, better ones later.
+void Walks::chain_on(sampling::SamplingRun* run, std::size_t round) {
+  constexpr std::size_t kFew = 4;  // ways to spread points, each time
+  constexpr std::size_t kMostRounds = 2;
+  if (!options_.pruning.chains || !begins_with_chains_ || round >= kMostRounds) return;
+  chains::ChainStart& chains = chains_ ? *chains_ : chains_.emplace(problem_, options_, control_.cancel);
+  std::optional<sampling::Genome> others;
+  if (!chains.search(kFew, round > 0, run->record().best(), &run->space(), &run->use()))
+    others = run->drawer().draw_plain_mapping();
+  if (is_cancelled(control_.cancel)) return;
+  const auto whole = chains.genome(run->space(), others ? &*others : nullptr);
+  if (whole) add_parts_of(*whole, run);
 }
 
-/// A mapping soon, and then a better one.
-void Walks::start_with_chains(sampling::SamplingRun* run) {
-  constexpr std::size_t kFew = 4;  // ways to spread points, each time
-  chains::ChainStart chains(problem_, options_, control_.cancel);
-  std::optional<sampling::Genome> others;
-  for (const bool goes_on : {false, true}) {
-    if (!chains.search(kFew, goes_on, run->record().best(), &run->space(), &run->use()) && !others)
-      others = run->drawer().draw_plain_mapping();
-    if (is_cancelled(control_.cancel)) return;
-    const auto whole = chains.genome(run->space(), others ? &*others : nullptr);
-    if (whole) run->record().add(*whole, run->space().price(*whole));
-  }
+/// A mapping, and the better parts of it and of the best one.
+void Walks::add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run) {
+  const std::vector<sampling::Genome> known = run->record().elite();
+  const auto add = [&](const sampling::Genome& genome) {
+    run->record().add(genome, run->space().price(genome));
+  };
+  add(whole);
+  if (known.empty() || parts_->empty()) return;
+  const sampling::Genome mixed = parts_->better_parts(whole, known.front(), run->space());
+  if (run->space().joins(mixed) && keep_violations(problem_, run->space().build(mixed)).empty())
+    add(mixed);
 }
 
 sampling::Improve Walks::improve(sampling::SamplingRun* run) {
-  if (!options_.pruning.chains) return {};
+  if (!options_.pruning.chains || !begins_with_chains_) return {};
   if (!choices_)
     choices_ = std::make_unique<chains::ChainChoices>(&run->space(), &run->use(), control_.cancel);
   return [this](std::size_t e, const sampling::EinsumChoice& choice, const CostTotals& whole) {
@@ -107,19 +118,10 @@ sampling::Improve Walks::improve(sampling::SamplingRun* run) {
   };
 }
 
-void Walks::start(sampling::SamplingRun* run) {
-  has_started_ = true;
-  if (!options_.pruning.chains) return;
-  start_with_chains(run);
-  if (parts_->empty() || run->record().best() == nullptr) return;
-  parts_->begin_with(run->record().elite().front(), run->space());
-}
-
 /// What was found for each part by itself is one mapping more of the whole.
 void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
   parts_->walk(seconds);
-  if (const auto whole = parts_->joined(&run->space(), &run->use()))
-    run->record().add(*whole, run->space().price(*whole));
+  if (const auto whole = parts_->joined(&run->space(), &run->use())) add_parts_of(*whole, run);
 }
 
 void Walks::polish_best(sampling::SamplingRun* run, const sampling::Progress& progress) {
@@ -128,13 +130,35 @@ void Walks::polish_best(sampling::SamplingRun* run, const sampling::Progress& pr
   tries_ = std::max(sampling::kFewTries, tries / 2);
 }
 
+/// The best of a few, each Einsum as chains have it; empty where none is legal.
+sampling::Genome Walks::draw_other(sampling::SamplingRun* run) {
+  constexpr int kDrawn = 8;
+  const sampling::Improve better = improve(run);
+  sampling::Drawer drawer = run->drawer();
+  sampling::Genome best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kDrawn && !is_cancelled(control_.cancel); ++i) {
+    auto drawn = drawer.draw_mapping();
+    const auto whole = drawn ? run->space().price(*drawn) : std::nullopt;
+    if (!whole) continue;
+    for (std::size_t e = 0; e < drawn->size(); ++e)
+      if (auto choice = better(e, *(*drawn)[e], *whole)) (*drawn)[e] = std::move(choice);
+    const auto found = run->space().price(*drawn);
+    run->record().add(*drawn, found);
+    const auto objective = run->record().objective(found);
+    if (!objective || *objective >= least) continue;
+    least = *objective;
+    best = *std::move(drawn);
+  }
+  return best;
+}
+
 void Walks::polish_other(sampling::SamplingRun* run, const sampling::Progress& progress) {
   constexpr std::size_t kMostRounds = 3;
   if (other_.empty() || ++n_other_rounds_ == kMostRounds) {
     n_other_rounds_ = 0;
-    auto drawn = run->drawer().draw_mapping();
-    if (!drawn || !run->space().price(*drawn)) return polish_best(run, progress);
-    other_ = *std::move(drawn);
+    other_ = draw_other(run);
+    if (other_.empty()) return polish_best(run, progress);
   }
   sampling::polish(run, progress, {other_}, sampling::kFewTries, improve(run), &other_);
 }
@@ -147,18 +171,19 @@ void Walks::walk(std::size_t round, double seconds) {
   if (!parts_)
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),
                                            WalkedParts::Cut{});
-  const bool is_other = round % kPolished == 0;
   const char* phase = "walking";
   auto begin = std::chrono::steady_clock::now();
   const auto share_of = [&](double longest) {
     const std::chrono::duration<double> walked = std::chrono::steady_clock::now() - begin;
     return std::min(1.0, walked.count() / longest);
   };
-  if (!has_started_) {
+  if (round == 0) {
     const auto first = [&] { return has_any() ? 1.0 : share_of(seconds); };
     sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
-    start(&run);
   }
+  chain_on(&run, round);
+  const bool is_chained = round == 0 && begins_with_chains_ && parts_->empty();
+  const bool is_other = round % kPolished == 0 && !is_chained;
   if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
     walk_parts(&run, seconds);
     if (has_any()) return;
@@ -170,7 +195,7 @@ void Walks::walk(std::size_t round, double seconds) {
     return share_of(std::max(seconds, longest));
   };
   if (!is_other && has_any()) {
-    const bool is_small = parts_->empty();
+    const bool is_small = parts_->empty() && begins_with_chains_;
     if (options_.pruning.chains && is_small && round % 2 == 1) return polish_other(&run, progress);
     return polish_best(&run, progress);
   }

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
+#include "mapper/chains/chain_start.h"
 #include "mapper/sampling/map_space.h"
 #include "mapper/sampling/polish.h"
 #include "sluice/mapper/mapper.h"
@@ -27,14 +29,13 @@ MapperOptions options_of_walks(MapperOptions options);
 class Walks {
  public:
   /// `problem`, `options`, `control` must outlive the walks.
-  Walks(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control);
+  /// `begins_with_chains`: with good chains of its Einsums, too, which exchange nothing further in.
+  Walks(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control,
+        bool begins_with_chains = true);
   ~Walks();
 
   /// One walk of so many seconds, or until it is cancelled.
   void walk(std::size_t round, double seconds);
-  /// Before the first walk: a mapping of Einsums of another space, from number `first` on, is known.
-  void begin_with(const sampling::Genome& genome, const sampling::MapSpace& space,
-                  std::size_t first);
   /// Mappings priced so far.
   double evaluations() const;
   /// Space and best mappings; null before the first walk.
@@ -42,10 +43,11 @@ class Walks {
 
  private:
   sampling::SamplingRun& run_of(std::size_t round);
-  void start(sampling::SamplingRun* run);
-  void start_with_chains(sampling::SamplingRun* run);
+  void chain_on(sampling::SamplingRun* run, std::size_t round);
+  void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
   sampling::Improve improve(sampling::SamplingRun* run);
   void polish_best(sampling::SamplingRun* run, const sampling::Progress& progress);
+  sampling::Genome draw_other(sampling::SamplingRun* run);
   void polish_other(sampling::SamplingRun* run, const sampling::Progress& progress);
   void walk_parts(sampling::SamplingRun* run, double seconds);
 
@@ -56,7 +58,8 @@ class Walks {
   std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
   std::unique_ptr<chains::ChainChoices> choices_;  ///< of the same stage
   std::unique_ptr<WalkedParts> parts_;
-  bool has_started_ = false;
+  bool begins_with_chains_;
+  std::optional<chains::ChainStart> chains_;
   double evaluations_before_ = 0;  ///< of the stages before
   int tries_;                      ///< of each Einsum when the best is polished
   /// A mapping that began anywhere: what the best one exchanges is hard to leave.
