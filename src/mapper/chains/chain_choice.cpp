@@ -136,16 +136,17 @@ std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
   std::vector<Template> templates = fused::templates_of_nodes(
       problem, space->shape(e), space->options(),
       static_cast<std::uint32_t>(compute - computes.begin()), placer.nodes(), limits);
-  std::stable_sort(templates.begin(), templates.end(), [&](const Template& a, const Template& b) {
-    return placer.n_unlike(a) < placer.n_unlike(b);
-  });
+  std::vector<std::pair<int, std::size_t>> order;  // most alike first
+  for (std::size_t t = 0; t < templates.size(); ++t)
+    order.emplace_back(placer.n_unlike(templates[t]), t);
+  std::sort(order.begin(), order.end());
   std::optional<PricedChoice> best;
   double least = std::numeric_limits<double>::infinity();
   std::size_t n_priced = 0;
-  for (Template& templ : templates) {
-    const auto trips = placer.trips(templ);
+  for (const auto& [n_unlike, number] : order) {
+    const auto trips = placer.trips(templates[number]);
     if (!trips) continue;
-    const std::uint32_t t = space->add(e, std::move(templ));
+    const std::uint32_t t = space->add(e, std::move(templates[number]));
     if (!space->is_choice(e, t, *trips) || !use->is_enough(e, t, *trips)) continue;
     sampling::ChoicePtr choice = space->make_choice(e, t, *trips);
     if (like != nullptr && !(choice->compatibility == *like)) continue;

@@ -27,11 +27,11 @@ MapperOptions options_of_walks(MapperOptions options) {
 }
 
 Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
-             const MapperControl& control, bool begins_with_chains)
+             const MapperControl& control, bool takes_chains)
     : problem_(problem),
       options_(options),
       control_(control),
-      begins_with_chains_(begins_with_chains),
+      takes_chains_(takes_chains && options.pruning.chains),
       tries_(sampling::kFewTries) {}
 
 Walks::~Walks() = default;
@@ -43,15 +43,13 @@ double Walks::evaluations() const {
 
 namespace {
 
-/// The same choices in a space with other templates: for all of its Einsums, from number `first` of
-/// the other space on.
+/// The same choices in a space with more templates.
 sampling::Genome moved(const sampling::Genome& genome, const sampling::MapSpace& from,
-                       std::size_t first, sampling::MapSpace* to) {
+                       sampling::MapSpace* to) {
   sampling::Genome result;
-  for (std::size_t e = 0; e < to->n_einsums(); ++e) {
-    const sampling::EinsumChoice& choice = *genome[first + e];
-    const std::uint32_t t = to->add(e, from.templates(first + e)[choice.templ]);
-    result.push_back(to->make_choice(e, t, choice.trips));
+  for (std::size_t e = 0; e < genome.size(); ++e) {
+    const std::uint32_t t = to->add(e, from.templates(e)[genome[e]->templ]);
+    result.push_back(to->make_choice(e, t, genome[e]->trips));
   }
   return result;
 }
@@ -70,11 +68,11 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
     if (run_) {
       evaluations_before_ += run_->record().evaluations();
       for (const sampling::Genome& genome : run_->record().elite()) {
-        const sampling::Genome same = moved(genome, run_->space(), 0, &next->space());
+        const sampling::Genome same = moved(genome, run_->space(), &next->space());
         next->record().add(same, next->space().price(same));
       }
     }
-    if (!other_.empty()) other_ = moved(other_, run_->space(), 0, &next->space());
+    if (!other_.empty()) other_ = moved(other_, run_->space(), &next->space());
     choices_.reset();
     chains_.reset();
     run_ = std::move(next);
@@ -83,13 +81,12 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
 }
 
 /// Good chains of all Einsums: a mapping soon, better ones later.
-void Walks::chain_on(sampling::SamplingRun* run, std::size_t round) {
-  constexpr std::size_t kFew = 4;  // ways to spread points, each time
-  constexpr std::size_t kMostRounds = 2;
-  if (!options_.pruning.chains || !begins_with_chains_ || round >= kMostRounds) return;
+void Walks::find_chains(sampling::SamplingRun* run, std::size_t round) {
+  constexpr std::size_t kFewWays = 4, kMostRounds = 2;
+  if (!takes_chains_ || round >= kMostRounds) return;
   chains::ChainStart& chains = chains_ ? *chains_ : chains_.emplace(problem_, options_, control_.cancel);
   std::optional<sampling::Genome> others;
-  if (!chains.search(kFew, round > 0, run->record().best(), &run->space(), &run->use()))
+  if (!chains.search(kFewWays, round > 0, run->record().best(), &run->space(), &run->use()))
     others = run->drawer().draw_plain_mapping();
   if (is_cancelled(control_.cancel)) return;
   const auto whole = chains.genome(run->space(), others ? &*others : nullptr);
@@ -110,7 +107,7 @@ void Walks::add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* r
 }
 
 sampling::Improve Walks::improve(sampling::SamplingRun* run) {
-  if (!options_.pruning.chains || !begins_with_chains_) return {};
+  if (!takes_chains_) return {};
   if (!choices_)
     choices_ = std::make_unique<chains::ChainChoices>(&run->space(), &run->use(), control_.cancel);
   return [this](std::size_t e, const sampling::EinsumChoice& choice, const CostTotals& whole) {
@@ -153,6 +150,7 @@ sampling::Genome Walks::draw_other(sampling::SamplingRun* run) {
   return best;
 }
 
+/// What the best mapping exchanges is hard to leave: this one begins anywhere.
 void Walks::polish_other(sampling::SamplingRun* run, const sampling::Progress& progress) {
   constexpr std::size_t kMostRounds = 3;
   if (other_.empty() || ++n_other_rounds_ == kMostRounds) {
@@ -181,8 +179,8 @@ void Walks::walk(std::size_t round, double seconds) {
     const auto first = [&] { return has_any() ? 1.0 : share_of(seconds); };
     sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
   }
-  chain_on(&run, round);
-  const bool is_chained = round == 0 && begins_with_chains_ && parts_->empty();
+  find_chains(&run, round);
+  const bool is_chained = round == 0 && takes_chains_ && parts_->empty();
   const bool is_other = round % kPolished == 0 && !is_chained;
   if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
     walk_parts(&run, seconds);
@@ -195,8 +193,7 @@ void Walks::walk(std::size_t round, double seconds) {
     return share_of(std::max(seconds, longest));
   };
   if (!is_other && has_any()) {
-    const bool is_small = parts_->empty() && begins_with_chains_;
-    if (options_.pruning.chains && is_small && round % 2 == 1) return polish_other(&run, progress);
+    if (takes_chains_ && parts_->empty() && round % 2 == 1) return polish_other(&run, progress);
     return polish_best(&run, progress);
   }
   switch (round / kPolished % 4) {

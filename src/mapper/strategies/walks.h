@@ -23,15 +23,15 @@ class SamplingRun;
 /// larger space that was asked for.
 MapperOptions options_of_walks(MapperOptions options);
 
-/// Populations and annealing in turn, from random mappings and from the best so far, and, most of
-/// the time, the Einsums of the best one by one; first with a few templates, as listing enough may
-/// take seconds. What they find is offered to `control.incumbent`.
+/// Good chains of all Einsums; populations and annealing in turn, from random mappings and from the
+/// best so far, and, most of the time, the Einsums of the best one by one; first with a few
+/// templates, as listing enough may take seconds. What they find is offered to `control.incumbent`.
 class Walks {
  public:
-  /// `problem`, `options`, `control` must outlive the walks.
-  /// `begins_with_chains`: with good chains of its Einsums, too, which exchange nothing further in.
+  /// `problem`, `options`, `control` must outlive the walks. `takes_chains`: good chains of the
+  /// Einsums are looked for, too.
   Walks(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control,
-        bool begins_with_chains = true);
+        bool takes_chains = true);
   ~Walks();
 
   /// One walk of so many seconds, or until it is cancelled.
@@ -43,7 +43,7 @@ class Walks {
 
  private:
   sampling::SamplingRun& run_of(std::size_t round);
-  void chain_on(sampling::SamplingRun* run, std::size_t round);
+  void find_chains(sampling::SamplingRun* run, std::size_t round);
   void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
   sampling::Improve improve(sampling::SamplingRun* run);
   void polish_best(sampling::SamplingRun* run, const sampling::Progress& progress);
@@ -55,15 +55,14 @@ class Walks {
   const MapperOptions& options_;
   const MapperControl& control_;
   std::size_t n_stages_ = 0;
-  std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
-  std::unique_ptr<chains::ChainChoices> choices_;  ///< of the same stage
+  std::unique_ptr<sampling::SamplingRun> run_;     ///< of the last stage
+  std::optional<chains::ChainStart> chains_;       ///< of the same stage, as all choices
+  std::unique_ptr<chains::ChainChoices> choices_;  ///< the same
   std::unique_ptr<WalkedParts> parts_;
-  bool begins_with_chains_;
-  std::optional<chains::ChainStart> chains_;
+  bool takes_chains_;
   double evaluations_before_ = 0;  ///< of the stages before
   int tries_;                      ///< of each Einsum when the best is polished
-  /// A mapping that began anywhere: what the best one exchanges is hard to leave.
-  sampling::Genome other_;
+  sampling::Genome other_;         ///< of polish_other()
   std::size_t n_other_rounds_ = 0;
 };
 

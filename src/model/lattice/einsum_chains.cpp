@@ -234,6 +234,7 @@ std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& wor
   constexpr TileLattice::Effort kFitting{3'000, 1.02, 4, false, true};
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   constexpr int kMostLattices = 8;
+  constexpr double kMostStates = 8e6;  // 64 MB, some hundredths of a second
   std::vector<Chain> chains;
   const Way& way = *ways_[way_of_[index]];
   const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
@@ -250,7 +251,7 @@ std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& wor
   for (int n = 0; n < kMostLattices; ++n) {
     TileLattice lattice(tensors, spread, Windows::kStepByStep, cancel);
     if (!lattice.begin_with(*begin)) break;
-    lattice.least([](double) { return false; }, 0);
+    lattice.least([](double) { return false; }, 0, kMostStates);
     lattice.least_that_fits(energy, 0, kNoLimit, kStraight);
     if (lattice.steps().empty()) break;
     bool fits = true;

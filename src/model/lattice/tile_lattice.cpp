@@ -193,10 +193,11 @@ TileLattice::Position TileLattice::position_of(std::size_t p) const {
   return position;
 }
 
-double TileLattice::least(const std::function<bool(double)>& too_much, double otherwise) {
+double TileLattice::least(const std::function<bool(double)>& too_much, double otherwise,
+                          double most_states) {
   if (static_cast<double>(n_tiles_) * static_cast<double>(n_positions_) *
           static_cast<double>(windows_.size() + 1) >
-      kMostStates)
+      most_states)
     return otherwise;
   add_places();
   price();

@@ -44,7 +44,8 @@ class TileLattice {
   /// Energy of operands and of what fills memories, or is handed back (J), or one of those that are
   /// `too_much`, if that is less: infinite where nothing fits, `otherwise` where there are too many
   /// states.
-  double least(const std::function<bool(double energy_j)>& too_much, double otherwise);
+  double least(const std::function<bool(double energy_j)>& too_much, double otherwise,
+               double most_states = 4e7);
   /// What an objective makes of such an energy (J), and the time that memories and computes are
   /// busy at least (s): grows with both.
   using Price = std::function<double(double energy_j, double seconds)>;
@@ -70,7 +71,6 @@ class TileLattice {
 
  private:
   using Row = std::vector<double>;
-  static constexpr double kMostStates = 4e7;
 
   /// A tensor's node at the i-th of its memories.
   struct Place {
