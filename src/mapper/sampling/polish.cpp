@@ -14,7 +14,6 @@
 namespace sluice::sampling {
 namespace {
 
-using fused::EinsumShape;
 using fused::Spine;
 
 constexpr double kWarm = 0.1;  ///< of a step from a choice that is good already
@@ -64,9 +63,6 @@ class Polish {
         if (number == uses_.size()) uses_.emplace_back();
         uses_[number].push_back({e, i});
       }
-    for (const std::vector<Use>& uses : uses_)
-      values_up_to_.push_back((values_up_to_.empty() ? 0 : values_up_to_.back()) +
-                              values_of(uses.front()));
   }
 
   const Genome& now() const { return now_; }
@@ -76,16 +72,16 @@ class Polish {
     const auto over = [&] { return run_.record().over() || progress() >= 1; };
     if (now_.empty()) return tries;
     make_alike();
-    constexpr std::size_t kMoves = 9;  // where few tries make an Einsum good
+    constexpr int kMoves = 8;  // where few tries make an Einsum good
     if (improve_)
       for (const Alike& alike : by_share())
         if (!over()) improve(alike, kTriesPerWalk, progress);
     for (; !over(); tries = std::min(2 * tries, kMostTries)) {
-      for (std::size_t i = 0; i < (improve_ ? kMoves : 1) * uses_.size(); ++i) {
-        if (over()) return tries;
-        const std::size_t in_turn = (improve_ ? i / 2 : i) % uses_.size();
-        move(uses_[improve_ && i % 2 == 1 ? pick_large() : in_turn], tries / 4, progress);
-      }
+      for (int i = 0; i < (improve_ ? kMoves : 1); ++i)
+        for (const std::vector<Use>& uses : uses_) {
+          if (over()) return tries;
+          move(uses, tries / 4, progress);
+        }
       for (const Alike& alike : by_share()) {
         if (over()) return tries;
         improve(alike, tries, progress);
@@ -105,23 +101,6 @@ class Polish {
  private:
   double objective(const CostTotals& totals) const {
     return objective_value(space_.options().objectives.front(), totals.energy_j, totals.latency_s);
-  }
-
-  /// Values of a shared tensor, about.
-  double values_of(const Use& use) const {
-    const EinsumShape& shape = space_.shape(use.einsum);
-    const std::uint32_t tensor = space_.shared_tensors(use.einsum)[use.shared];
-    double values = 1;
-    for (std::size_t v = 0; v < shape.sizes.size(); ++v)
-      if (!shape.irrelevant(tensor, v)) values *= static_cast<double>(shape.sizes[v]);
-    return values;
-  }
-
-  /// A shared tensor by chance, one with more values more often.
-  std::size_t pick_large() {
-    const double at = drawer_.random().unit() * values_up_to_.back();
-    const auto found = std::upper_bound(values_up_to_.begin(), values_up_to_.end() - 1, at);
-    return static_cast<std::size_t>(found - values_up_to_.begin());
   }
 
   static CostTotals with(const CostTotals& totals, double n, const CostTotals& part) {
@@ -428,15 +407,14 @@ class Polish {
   QuickPrices prices_;
   ShapeWalk shapes_;
   std::vector<std::vector<Use>> uses_;  ///< of each tensor that Einsums exchange
-  std::vector<double> values_up_to_;    ///< of these and all before
   Genome now_;
   CostTotals totals_;
 };
 
 }  // namespace
 
-int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts, int tries,
-           const Improve& improve, Genome* last) {
+int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
+           int tries, const Improve& improve, Genome* last) {
   Polish own(run, starts, improve);
   tries = own.run(progress, tries);
   if (last != nullptr) *last = own.now();

@@ -84,8 +84,7 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
 void Walks::find_chains(sampling::SamplingRun* run, std::size_t round) {
   constexpr std::size_t kFewWays = 4, kMostRounds = 2;
   if (!takes_chains_ || round >= kMostRounds) return;
-  chains::ChainStart& chains =
-      chains_ ? *chains_ : chains_.emplace(problem_, options_, control_.cancel);
+  chains::ChainStart& chains = chains_ ? *chains_ : chains_.emplace(problem_, options_, control_.cancel);
   std::optional<sampling::Genome> others;
   if (!chains.search(kFewWays, round > 0, run->record().best(), &run->space(), &run->use()))
     others = run->drawer().draw_plain_mapping();
@@ -119,17 +118,12 @@ sampling::Improve Walks::improve(sampling::SamplingRun* run) {
 /// What was found for each part by itself is one mapping more of the whole.
 void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
   parts_->walk(seconds);
-  const auto whole = parts_->joined(&run->space(), &run->use());
-  if (!whole) return;
-  add_parts_of(*whole, run);
-  const auto objective = [&](const sampling::Genome& genome) {
-    return run->record().objective(run->space().price(genome));
-  };
-  if (other_.empty() || objective(*whole) < objective(other_)) other_ = *whole;
+  if (const auto whole = parts_->joined(&run->space(), &run->use())) add_parts_of(*whole, run);
 }
 
 void Walks::polish_best(sampling::SamplingRun* run, const sampling::Progress& progress) {
-  const int tries = sampling::polish(run, progress, run->record().elite(), tries_, improve(run));
+  const int tries =
+      sampling::polish(run, progress, run->record().elite(), tries_, improve(run));
   tries_ = std::max(sampling::kFewTries, tries / 2);
 }
 
@@ -159,11 +153,11 @@ sampling::Genome Walks::draw_other(sampling::SamplingRun* run) {
 /// What the best mapping exchanges is hard to leave: this one begins anywhere.
 void Walks::polish_other(sampling::SamplingRun* run, const sampling::Progress& progress) {
   constexpr std::size_t kMostRounds = 3;
-  if (parts_->empty() && (other_.empty() || ++n_other_rounds_ == kMostRounds)) {
+  if (other_.empty() || ++n_other_rounds_ == kMostRounds) {
     n_other_rounds_ = 0;
     other_ = draw_other(run);
+    if (other_.empty()) return polish_best(run, progress);
   }
-  if (other_.empty()) return polish_best(run, progress);
   sampling::polish(run, progress, {other_}, sampling::kFewTries, improve(run), &other_);
 }
 
@@ -199,8 +193,7 @@ void Walks::walk(std::size_t round, double seconds) {
     return share_of(std::max(seconds, longest));
   };
   if (!is_other && has_any()) {
-    if (takes_chains_ && round % (parts_->empty() ? 2 : 4) == 1)
-      return polish_other(&run, progress);
+    if (takes_chains_ && parts_->empty() && round % 2 == 1) return polish_other(&run, progress);
     return polish_best(&run, progress);
   }
   switch (round / kPolished % 4) {
