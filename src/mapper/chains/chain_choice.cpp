@@ -47,10 +47,10 @@ class Placer {
       const Slot& slot = templ.slots[s];
       const auto& wanted = slides_over_[node_of(templ, s)];
       const std::optional<std::size_t> slides =
-          slot.sliding_loop < 0 ? std::nullopt
-                                : std::optional<std::size_t>(
-                                      templ.loops[static_cast<std::size_t>(slot.sliding_loop)]
-                                          .variable);
+          slot.sliding_loop < 0
+              ? std::nullopt
+              : std::optional<std::size_t>(
+                    templ.loops[static_cast<std::size_t>(slot.sliding_loop)].variable);
       const std::optional<std::size_t> as_wanted =
           wanted ? std::optional(loops_[*wanted].own.variable) : std::nullopt;
       if (slides != as_wanted) ++n;
@@ -104,8 +104,7 @@ class Placer {
         continue;
       if (place.spatial && *loop.own.spatial != std::pair(place.component, place.dimension))
         continue;
-      const std::uint32_t distance =
-          place.gap <= wanted ? wanted - place.gap : place.gap - wanted;
+      const std::uint32_t distance = place.gap <= wanted ? wanted - place.gap : place.gap - wanted;
       if (distance >= nearest) continue;
       nearest = distance;
       best = l;
@@ -127,9 +126,9 @@ std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
   constexpr std::size_t kMostTemplates = 2000, kMostPriced = 8;
   const BoundProblem& problem = space->problem();
   const std::vector<BoundCompute>& computes = problem[EinsumId(e)].computes;
-  const auto compute =
-      std::find_if(computes.begin(), computes.end(),
-                   [&](const BoundCompute& own) { return own.component == chain.compute; });
+  const auto compute = std::find_if(computes.begin(), computes.end(), [&](const BoundCompute& own) {
+    return own.component == chain.compute;
+  });
   const Placer placer(chain, problem, space->shape(e));
   fused::TemplateLimits limits;
   limits.cap = kMostTemplates;

@@ -68,8 +68,7 @@ sampling::ChoicePtr ChainChoices::of(std::size_t e, const sampling::EinsumChoice
   Key key = {static_cast<std::int64_t>(space_.list_of(e))};
   if (!space_.options().constraints.tiles.empty()) key.push_back(static_cast<std::int64_t>(e));
   const auto tensor_number = [&](TensorId tensor) {
-    return static_cast<std::int64_t>(
-        space_.problem()[EinsumId(e)].local_tensor[tensor.index()]);
+    return static_cast<std::int64_t>(space_.problem()[EinsumId(e)].local_tensor[tensor.index()]);
   };
   for (const auto& [tensor, memory] : exchange->backings)
     key.insert(key.end(), {tensor_number(tensor), static_cast<std::int64_t>(memory.index())});

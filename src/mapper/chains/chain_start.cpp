@@ -29,9 +29,8 @@ void ChainStart::add_parts(const sampling::MapSpace& space) {
   std::vector<std::pair<std::uint32_t, std::size_t>> known;  // list, part
   for (std::size_t e = 0; e < space.n_einsums(); ++e) {
     const std::uint32_t list = space.list_of(e);
-    auto at = std::find_if(known.begin(), known.end(), [&](const auto& own) {
-      return are_alike && own.first == list;
-    });
+    auto at = std::find_if(known.begin(), known.end(),
+                           [&](const auto& own) { return are_alike && own.first == list; });
     if (at == known.end()) {
       at = known.insert(known.end(), {list, parts_.size()});
       parts_.push_back(std::make_unique<Part>(bounded, EinsumId(e)));

@@ -13,8 +13,8 @@
 
 namespace sluice::chains {
 
-/// A first mapping of a network: good chains of its Einsums one by one, each with all of its tensors
-/// in the outermost memory. Einsums that are alike but for names have one chain.
+/// A first mapping of a network: good chains of its Einsums one by one, each with all of its
+/// tensors in the outermost memory. Einsums that are alike but for names have one chain.
 class ChainStart {
  public:
   /// `problem`, `options`, `cancel` (may be null) must outlive it.
@@ -27,8 +27,8 @@ class ChainStart {
   /// energy and latency of a part are worth; null: as the bounds say. False: some Einsum has none.
   bool search(std::size_t most_ways, bool goes_on, const CostTotals* known,
               sampling::MapSpace* space, sampling::FanoutUse* use);
-  /// The best found; `others`, if not null, has choices for Einsums that have none. Nothing where one
-  /// has none at all, or they do not join.
+  /// The best found; `others`, if not null, has choices for Einsums that have none. Nothing where
+  /// one has none at all, or they do not join.
   std::optional<sampling::Genome> genome(const sampling::MapSpace& space,
                                          const sampling::Genome* others) const;
 

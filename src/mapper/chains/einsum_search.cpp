@@ -116,13 +116,12 @@ CostTotals EinsumSearch::least(std::size_t way) const {
 }
 
 void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
-                          const fused::Compatibility* like, sampling::MapSpace* space, sampling::FanoutUse* use,
-                          const std::atomic<bool>* cancel) {
+                          const fused::Compatibility* like, sampling::MapSpace* space,
+                          sampling::FanoutUse* use, const std::atomic<bool>* cancel) {
   const auto price_of = [&](const CostTotals& totals) {
     return worth(totals.energy_j, totals.latency_s);
   };
-  double least_price =
-      best_ ? price_of(best_->totals) : std::numeric_limits<double>::infinity();
+  double least_price = best_ ? price_of(best_->totals) : std::numeric_limits<double>::infinity();
   for (std::size_t n = 0; n < most_ways && !is_cancelled(cancel); ++n) {
     if (best_ && !goes_on) return;
     // Those first that use as many instances as they are asked to.
@@ -131,7 +130,8 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
     for (std::size_t w = 0; w < tried_.size(); ++w) {
       if (tried_[w] != 0) continue;
       const double own = price_of(least(w));
-      if (const std::pair order(-chains_.demanded_use(w), own); own < least_price && order < first) {
+      if (const std::pair order(-chains_.demanded_use(w), own);
+          own < least_price && order < first) {
         first = order;
         next = w;
       }

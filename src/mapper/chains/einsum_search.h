@@ -36,7 +36,8 @@ class EinsumSearch {
   /// one leads to a choice of `space`, and on if `goes_on`. `like`: of choice_of(). `cancel` may be
   /// null.
   void search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
-              const fused::Compatibility* like, sampling::MapSpace* space, sampling::FanoutUse* use, const std::atomic<bool>* cancel);
+              const fused::Compatibility* like, sampling::MapSpace* space, sampling::FanoutUse* use,
+              const std::atomic<bool>* cancel);
   const std::optional<PricedChoice>& best() const { return best_; }
 
  private:

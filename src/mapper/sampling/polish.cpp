@@ -413,8 +413,8 @@ class Polish {
 
 }  // namespace
 
-int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
-           int tries, const Improve& improve, Genome* last) {
+int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts, int tries,
+           const Improve& improve, Genome* last) {
   Polish own(run, starts, improve);
   tries = own.run(progress, tries);
   if (last != nullptr) *last = own.now();

@@ -8,8 +8,8 @@ constexpr int kFewTries = 32;
 
 /// For an Einsum's choice: another one of the space, that exchanges all tensors in the same way and
 /// is likely to be good in a mapping that costs so much in all; null where none is known.
-using Improve =
-    std::function<ChoicePtr(std::size_t einsum, const EinsumChoice& choice, const CostTotals& whole)>;
+using Improve = std::function<ChoicePtr(std::size_t einsum, const EinsumChoice& choice,
+                                        const CostTotals& whole)>;
 
 /// Improves a mapping until `progress` is 1, from the first of `starts` that is legal. First each
 /// tensor that Einsums exchange is tried in another memory. Then one Einsum after the other is

@@ -166,8 +166,8 @@ sampling::Genome WalkedParts::better_parts(const sampling::Genome& a, const samp
   const Objective objective = space.options().objectives.front();
   sampling::Genome result = a;
   CostTotals whole;
-  const auto add = [&](const sampling::Genome& genome, std::size_t first, std::size_t end,
-                       double n, CostTotals* sum) {
+  const auto add = [&](const sampling::Genome& genome, std::size_t first, std::size_t end, double n,
+                       CostTotals* sum) {
     for (std::size_t e = first; e < end; ++e) {
       const auto own = space.price_alone(e, *genome[e]);
       if (!own) return false;

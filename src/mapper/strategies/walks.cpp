@@ -84,7 +84,8 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
 void Walks::find_chains(sampling::SamplingRun* run, std::size_t round) {
   constexpr std::size_t kFewWays = 4, kMostRounds = 2;
   if (!takes_chains_ || round >= kMostRounds) return;
-  chains::ChainStart& chains = chains_ ? *chains_ : chains_.emplace(problem_, options_, control_.cancel);
+  chains::ChainStart& chains =
+      chains_ ? *chains_ : chains_.emplace(problem_, options_, control_.cancel);
   std::optional<sampling::Genome> others;
   if (!chains.search(kFewWays, round > 0, run->record().best(), &run->space(), &run->use()))
     others = run->drawer().draw_plain_mapping();
@@ -122,8 +123,7 @@ void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
 }
 
 void Walks::polish_best(sampling::SamplingRun* run, const sampling::Progress& progress) {
-  const int tries =
-      sampling::polish(run, progress, run->record().elite(), tries_, improve(run));
+  const int tries = sampling::polish(run, progress, run->record().elite(), tries_, improve(run));
   tries_ = std::max(sampling::kFewTries, tries / 2);
 }
 

@@ -163,8 +163,8 @@ class TileLattice::Search {
   void add(const Label& label) {
     const std::vector<Row>& rows = lattice_.rows_[label.position];
     if (rows.empty()) return;
-    const double energy_j = label.energy_j +
-                            effort_.greed * rows[label.window][label.shape] + lattice_.constant_j_;
+    const double energy_j =
+        label.energy_j + effort_.greed * rows[label.window][label.shape] + lattice_.constant_j_;
     if (!(energy_j < kNone)) return;
     double seconds = compute_s_;
     for (std::size_t m = 0; m < chain_.memories.size() && effort_.weighs_time; ++m)

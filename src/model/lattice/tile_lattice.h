@@ -52,8 +52,8 @@ class TileLattice {
   /// How hard to look for a chain.
   struct Effort {
     std::size_t most_labels = 300'000;
-    /// With less than these the least price is not known, and a good chain found sooner: what is left
-    /// to come counts so many times, and a state is reached in so many ways.
+    /// With less than these the least price is not known, and a good chain found sooner: what is
+    /// left to come counts so many times, and a state is reached in so many ways.
     double greed = 1;
     std::size_t most_per_state = std::numeric_limits<std::size_t>::max();
     bool weighs_time = true;  ///< of memories; else they are as busy as it comes

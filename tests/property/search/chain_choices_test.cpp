@@ -64,10 +64,11 @@ class ChainedCase {
       const auto after = space_.price_alone(e, *choice);
       ASSERT_TRUE(after);
       if (before)
-        n_better += after->energy_j * whole->latency_s + after->latency_s * whole->energy_j <
-                            before->energy_j * whole->latency_s + before->latency_s * whole->energy_j
-                        ? 1
-                        : 0;
+        n_better +=
+            after->energy_j * whole->latency_s + after->latency_s * whole->energy_j <
+                    before->energy_j * whole->latency_s + before->latency_s * whole->energy_j
+                ? 1
+                : 0;
       genome[e] = choice;
     }
     check(genome);
@@ -93,9 +94,8 @@ class ChainedCase {
   bool has_soft_filter() const {
     const auto& components = drawn_.problem.arch.components;
     return std::any_of(components.begin(), components.end(), [](const Component& own) {
-      return std::any_of(own.spatial.begin(), own.spatial.end(), [](const SpatialDimension& d) {
-        return d.min_usage.has_value();
-      });
+      return std::any_of(own.spatial.begin(), own.spatial.end(),
+                         [](const SpatialDimension& d) { return d.min_usage.has_value(); });
     });
   }
 
