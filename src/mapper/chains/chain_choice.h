@@ -16,9 +16,8 @@ struct PricedChoice {
 
 /// A chain of one Einsum as a choice of a space, which gets its template where it is new; nothing
 /// where the space has no such choice that is legal, and exchanges its tensors so (`like`; null:
-/// anyhow). Of the templates with the chain's nodes, the
-/// cheapest of those whose windows slide most as they do in the chain. Not safe while others use
-/// the space.
+/// anyhow). Of the templates with the chain's nodes, the cheapest of those whose windows slide most
+/// as they do in the chain. Not safe while others use the space.
 std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t einsum,
                                       const EinsumChains::Worth& worth,
                                       const fused::Compatibility* like, sampling::MapSpace* space,

@@ -22,13 +22,12 @@ class EinsumSearch {
   /// as far as it may.
   using Backings = std::vector<std::pair<TensorId, ComponentId>>;
   /// `bounded`: the whole workload, with what constraints ask of its memories and spatial loops.
-  /// `outermost`: of EinsumChains::good_chain().
+  /// `outermost`: of EinsumChains::good_chains().
   EinsumSearch(const BoundProblem& bounded, EinsumId einsum, const Backings& backings,
                ChainSteps outermost);
   EinsumSearch(const EinsumSearch&) = delete;
   EinsumSearch& operator=(const EinsumSearch&) = delete;
 
-  EinsumId einsum() const { return einsum_; }
   std::size_t n_ways() const { return tried_.size(); }
   /// What the Einsum costs at least if its points are spread in the i-th way.
   CostTotals least(std::size_t way) const;

@@ -68,6 +68,11 @@ std::vector<std::int64_t> key_of(const BoundProblem& problem, const sampling::Ma
   return key;
 }
 
+/// What a memory must keep, or may not, can depend on what Einsums exchange.
+bool is_mapping(const sampling::Genome& whole, const sampling::MapSpace& space) {
+  return space.joins(whole) && keep_violations(space.problem(), space.build(whole)).empty();
+}
+
 }  // namespace
 
 struct WalkedParts::Part {
@@ -155,14 +160,13 @@ std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space,
       whole.push_back(space->make_choice(e, t, best[i]->trips));
     }
   }
-  // What a memory must keep, or may not, can depend on what Einsums exchange.
-  if (!space->joins(whole) || !keep_violations(space->problem(), space->build(whole)).empty())
-    return std::nullopt;
+  if (!is_mapping(whole, *space)) return std::nullopt;
   return whole;
 }
 
-sampling::Genome WalkedParts::better_parts(const sampling::Genome& a, const sampling::Genome& b,
-                                           const sampling::MapSpace& space) const {
+std::optional<sampling::Genome> WalkedParts::better_parts(const sampling::Genome& a,
+                                                          const sampling::Genome& b,
+                                                          const sampling::MapSpace& space) const {
   const Objective objective = space.options().objectives.front();
   sampling::Genome result = a;
   CostTotals whole;
@@ -176,7 +180,7 @@ sampling::Genome WalkedParts::better_parts(const sampling::Genome& a, const samp
     }
     return true;
   };
-  if (!add(a, 0, a.size(), 1, &whole)) return result;
+  if (!add(a, 0, a.size(), 1, &whole)) return std::nullopt;
   for (std::size_t i = 0; i < begins_.size(); ++i) {
     const std::size_t first = begins_[i];
     const std::size_t end = i + 1 < begins_.size() ? begins_[i + 1] : a.size();
@@ -190,6 +194,7 @@ sampling::Genome WalkedParts::better_parts(const sampling::Genome& a, const samp
               b.begin() + static_cast<std::ptrdiff_t>(end),
               result.begin() + static_cast<std::ptrdiff_t>(first));
   }
+  if (!is_mapping(result, space)) return std::nullopt;
   return result;
 }
 

@@ -36,10 +36,11 @@ class WalkedParts {
   /// for it; nothing where a part has none, they do not join, or use too few instances (`use`, of
   /// that space).
   std::optional<sampling::Genome> joined(sampling::MapSpace* space, sampling::FanoutUse* use) const;
-  /// Of each part the cheaper one of two mappings of the whole, as if its Einsums stood alone. They
-  /// need not join.
-  sampling::Genome better_parts(const sampling::Genome& a, const sampling::Genome& b,
-                                const sampling::MapSpace& space) const;
+  /// Of each part the cheaper one of two mappings of the whole, as if its Einsums stood alone;
+  /// nothing where they do not join, or
+  /// an Einsum of the first one has no price alone.
+  std::optional<sampling::Genome> better_parts(const sampling::Genome& a, const sampling::Genome& b,
+                                               const sampling::MapSpace& space) const;
   double evaluations() const;
 
  private:

@@ -8,7 +8,6 @@
 #include "mapper/chains/chain_start.h"
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/population.h"
-#include "sluice/model/keep_rules.h"
 #include "walked_parts.h"
 
 namespace sluice {
@@ -102,9 +101,7 @@ void Walks::add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* r
   };
   add(whole);
   if (known.empty() || parts_->empty()) return;
-  const sampling::Genome mixed = parts_->better_parts(whole, known.front(), run->space());
-  if (run->space().joins(mixed) && keep_violations(problem_, run->space().build(mixed)).empty())
-    add(mixed);
+  if (const auto mixed = parts_->better_parts(whole, known.front(), run->space())) add(*mixed);
 }
 
 sampling::Improve Walks::improve(sampling::SamplingRun* run) {
