@@ -28,6 +28,7 @@ struct Stage {
   std::vector<const NestLoop*> loops;  ///< outermost first
   std::vector<TileNode> nodes;
   double compute_s = 0;  ///< one step: the slowest component at and below the tile buffer
+  std::vector<double> busy_s;  ///< per component, all steps of all repetitions
   TileBuffers buffers{0, true, false};
 };
 
@@ -45,6 +46,9 @@ class StageBuilder {
   Stage build() {
     Stage stage;
     stage.nest = &nest_;
+    NestPricer whole(problem_, tree_, nullptr);
+    whole.add(nest_, inner_);
+    stage.busy_s = whole.busy_s();
     find_tile_buffer();
     collect_loops(stage);
     for (std::uint32_t s = 0; tile_buffer_ && s < n_storages(); ++s)
@@ -259,6 +263,15 @@ class Walk {
   TileStep step_;
 };
 
+/// What passes the tile buffer by takes its turn at the same ports: no pipeline ends before the
+/// component that is busy longest.
+double busy_seconds(const std::vector<Stage>& stages) {
+  std::vector<double> busy_s(stages.front().busy_s.size(), 0);
+  for (const Stage& stage : stages)
+    for (std::size_t c = 0; c < busy_s.size(); ++c) busy_s[c] += stage.busy_s[c];
+  return *std::max_element(busy_s.begin(), busy_s.end());
+}
+
 PipelineTimes time_of(const std::vector<Stage>& stages, double instances) {
   TileBuffers buffers{0, true, false};
   for (const Stage& stage : stages) {
@@ -276,6 +289,8 @@ PipelineTimes time_of(const std::vector<Stage>& stages, double instances) {
   time.drain_s *= instances;
   time.compute_s *= walk.scale() * instances;
   time.stall_s *= walk.scale() * instances;
+  const double total_s = time.fill_s + time.compute_s + time.stall_s + time.drain_s;
+  time.stall_s += std::max(0.0, busy_seconds(stages) - total_s);
   return time;
 }
 

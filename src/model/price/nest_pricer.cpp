@@ -38,17 +38,17 @@ void NestPricer::add(const Nest& nest, const NestTraffic& traffic,
   charge(problem_, tree_, nest, traffic, *this);
   padding_values_ += static_cast<double>(traffic.padding_values) * instances_;
   double latency_s = 0;
-  if (!tree_.concurrent.empty()) times_.emplace_back().busy_s.resize(used_.size());
+  busy_s_.assign(used_.size(), 0);
   for (std::size_t c = 0; c < used_.size(); ++c) {
     if (!used_[c]) continue;
     const double busy = busy_seconds(nest, c) * instances_;
     latency_s = std::max(latency_s, busy);
-    if (!times_.empty()) times_.back().busy_s[c] = busy;
+    busy_s_[c] = busy;
     if (rows_) rows_->latency.push_back({nest.einsum, ComponentId(c), busy});
   }
   for (const Shipment& sent : shipments)
     if (sent.maker == &nest) latency_s += add_shipment(nest, sent);
-  if (!times_.empty()) times_.back().latency_s = latency_s;
+  if (!tree_.concurrent.empty()) times_.push_back({latency_s, busy_s_});
   add_leakage(nest, latency_s);
   latency_s_ += latency_s;
 }

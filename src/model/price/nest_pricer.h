@@ -30,6 +30,8 @@ class NestPricer {
   }
   /// As if the Einsums followed each other.
   double sequential_latency_s() const { return latency_s_; }
+  /// Of the Einsum added last: what each component is busy (s).
+  const std::vector<double>& busy_s() const { return busy_s_; }
   /// Per Einsum added; only of a tree with pipelined or parallel splits.
   const std::vector<NestTime>& times() const { return times_; }
   double leak_energy_j() const { return leak_energy_j_; }
@@ -68,6 +70,7 @@ class NestPricer {
   const Nest* nest_ = nullptr;                      ///< the current one
   std::size_t first_row_ = 0;                       ///< of it in rows_->energy
   std::vector<NestTime> times_;
+  std::vector<double> busy_s_;  ///< per component
   UsedComponents used_;  ///< in the current Einsum
   double leak_factor_ = 1;
   double instances_ = 1;  ///< repetitions of the current Einsum

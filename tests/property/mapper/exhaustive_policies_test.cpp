@@ -2,6 +2,8 @@
 // arrays: nothing that is drawn from the space of `exhaustive` beats what it calls optimal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "oracle/problem/random_problem.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/objective_value.h"
@@ -21,6 +23,9 @@ using Outcome = tl::expected<MapperResult, NoMapping>;
 void expect_price(const BoundProblem& problem, const MappedResult& mapped, LatencyPolicy policy) {
   const auto cost = evaluate(problem, mapped.mapping, policy);
   EXPECT_TRUE(cost && *cost == mapped.cost);
+  const CostBounds& bounds = problem.bounds;
+  EXPECT_GE(mapped.cost.latency_s, (1 - kRounding) * std::max(bounds.compute_s, bounds.memory_s));
+  EXPECT_GE(mapped.cost.energy_j, (1 - kRounding) * bounds.energy_floor_j);
 }
 
 /// False: too many mappings to visit.

@@ -104,6 +104,21 @@ TEST_F(Pipelined, LeaksForAsLongAsItTakes) {
   EXPECT_EQ(values(result, w, arch, "DRAM", "read"), (Values{{"A", 32}, {"B", 32}}));
 }
 
+// A row of A fills the buffer, 4 times 4 s; C passes it by, 4 values of 2 s: the port of DRAM is
+// busy for 24 s, where fills and computes of 1 s a row would have ended before.
+TEST_F(Pipelined, TakesAsLongAsItsBusiestComponent) {
+  std::get<Memory>(arch.components[0].kind).ports = Ports::kShared;
+  arch.components[2].actions[0].throughput = 8;
+  w = WorkloadBuilder({{"m", 4}, {"k", 8}}, 1).einsum("C[m] = A[m,k]").workload;
+  const MappingBuilder b(w, arch);
+  const NodeList nodes = {b.storage("DRAM", {"A", "C"}), b.temporal("m", 1),
+                          b.storage("GB", {"A"}), b.temporal("k", 1), b.compute("C", "MAC")};
+  const Cost result = cost(nodes);
+  const Cost overlapped = priced(w, arch, nodes);
+  EXPECT_GT(overlapped.latency_s, 4 * 4 + 1);
+  EXPECT_EQ(result.latency_s, overlapped.latency_s);
+}
+
 // A million steps are not walked one by one: 2^20 tiles of one row; A and B of 2 values
 // take 2 s to fill, and 2 s to compute.
 TEST_F(Pipelined, TakesLongPipelinesAsPeriodic) {
