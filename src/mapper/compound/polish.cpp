@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "mapper/common/primes.h"
+#include "model/bind/divisors.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice::compound {

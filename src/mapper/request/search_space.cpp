@@ -75,9 +75,13 @@ bool has_ports(const BoundProblem& problem, const MapperOptions&) {
 
 const std::vector<Row>& table() {
   static const std::vector<Row> rows = {
-      {In::kBoth, "incremental nodes",
+      {In::kExchanges, "incremental nodes",
        "nodes that keep their tile between visits (`incremental: true`, Timeloop's residency), and "
        "so the refetches that this saves",
+       always},
+      {In::kGroups, "other incremental nodes",
+       "nodes that keep their tile between visits (`incremental: true`, Timeloop's residency), but "
+       "for some that are tried where the space is too large to be searched as a whole",
        always},
       {In::kExchanges, "collectives", "`!Collective` nodes, and rotating shares (`shared_by`)",
        always},

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "model/bind/divisors.h"
+
 namespace sluice::sampling {
 namespace {
 
@@ -63,12 +65,6 @@ std::size_t distance(const Template& a, const Template& b) {
   result += std::max(a.loops.size(), b.loops.size()) - n;
   for (std::size_t l = 0; l < n; ++l) result += a.loops[l] == b.loops[l] ? 0 : 1;
   return result;
-}
-
-std::int64_t smallest_prime(std::int64_t n) {
-  for (std::int64_t p = 2; p * p <= n; ++p)
-    if (n % p == 0) return p;
-  return n;
 }
 
 }  // namespace
@@ -357,7 +353,7 @@ bool Drawer::raise_one(ComponentId memory, Draft* draft) {
   }
   if (moves.empty()) return false;
   const auto [in, out] = random_.pick(moves);
-  const std::int64_t prime = smallest_prime(draft->trips[in]);
+  const std::int64_t prime = smallest_prime_of(draft->trips[in]);
   draft->set(in, draft->trips[in] / prime);
   draft->set(out, draft->trips[out] * prime);
   return true;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mapper/common/primes.h"
+#include "model/bind/divisors.h"
 
 namespace sluice::sampling {
 namespace {

@@ -1,7 +1,7 @@
 #include "shape_walk.h"
 
 #include "chains.h"
-#include "mapper/common/primes.h"
+#include "model/bind/divisors.h"
 
 namespace sluice::sampling {
 

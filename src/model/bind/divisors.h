@@ -2,21 +2,23 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace sluice {
 
+/// Prime factors with their powers, ascending; none of 1. Of numbers from 1 to 2^62, in some
+/// milliseconds.
+std::vector<std::pair<std::int64_t, int>> factors_of(std::int64_t value);
+
+/// Of numbers from 2 on.
+std::int64_t smallest_prime_of(std::int64_t value);
+
+/// Prime factors, each once, ascending.
+std::vector<std::int64_t> primes_of(std::int64_t value);
+
 /// Ascending, 1 and `value` included.
-inline std::vector<std::int64_t> divisors_of(std::int64_t value) {
-  std::vector<std::int64_t> small, large;
-  for (std::int64_t d = 1; d * d <= value; ++d) {
-    if (value % d != 0) continue;
-    small.push_back(d);
-    if (d != value / d) large.push_back(value / d);
-  }
-  small.insert(small.end(), large.rbegin(), large.rend());
-  return small;
-}
+std::vector<std::int64_t> divisors_of(std::int64_t value);
 
 /// Divisors that are asked for again and again. References stay valid.
 class DivisorMemo {

@@ -27,7 +27,7 @@ struct Stage {
   const Nest* nest = nullptr;
   std::vector<const NestLoop*> loops;  ///< outermost first
   std::vector<TileNode> nodes;
-  double compute_s = 0;  ///< one step: the slowest component at and below the tile buffer
+  double compute_s = 0;        ///< one step: the slowest component at and below the tile buffer
   std::vector<double> busy_s;  ///< per component, all steps of all repetitions
   TileBuffers buffers{0, true, false};
 };

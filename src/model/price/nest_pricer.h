@@ -71,7 +71,7 @@ class NestPricer {
   std::size_t first_row_ = 0;                       ///< of it in rows_->energy
   std::vector<NestTime> times_;
   std::vector<double> busy_s_;  ///< per component
-  UsedComponents used_;  ///< in the current Einsum
+  UsedComponents used_;         ///< in the current Einsum
   double leak_factor_ = 1;
   double instances_ = 1;  ///< repetitions of the current Einsum
   double energy_j_ = 0, latency_s_ = 0, leak_energy_j_ = 0;

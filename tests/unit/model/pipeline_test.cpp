@@ -111,8 +111,8 @@ TEST_F(Pipelined, TakesAsLongAsItsBusiestComponent) {
   arch.components[2].actions[0].throughput = 8;
   w = WorkloadBuilder({{"m", 4}, {"k", 8}}, 1).einsum("C[m] = A[m,k]").workload;
   const MappingBuilder b(w, arch);
-  const NodeList nodes = {b.storage("DRAM", {"A", "C"}), b.temporal("m", 1),
-                          b.storage("GB", {"A"}), b.temporal("k", 1), b.compute("C", "MAC")};
+  const NodeList nodes = {b.storage("DRAM", {"A", "C"}), b.temporal("m", 1), b.storage("GB", {"A"}),
+                          b.temporal("k", 1), b.compute("C", "MAC")};
   const Cost result = cost(nodes);
   const Cost overlapped = priced(w, arch, nodes);
   EXPECT_GT(overlapped.latency_s, 4 * 4 + 1);
