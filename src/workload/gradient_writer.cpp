@@ -102,7 +102,7 @@ ScalarTree GradientWriter::same_element(TensorId tensor, TensorAccess access) {
   return operand_of(std::move(access));
 }
 
-void GradientWriter::add_einsum(const std::string& name, TensorAccess output, ScalarTree tree,
+void GradientWriter::add_einsum(std::string name, TensorAccess output, ScalarTree tree,
                                 const Einsum& like, std::optional<TensorId> gradient_of) {
   for_each_operand(&tree, [&](TensorAccess* access) { access->tensor = at_hand(access->tensor); });
   Einsum einsum = einsum_of(name, std::move(output), tree);

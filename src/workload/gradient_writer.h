@@ -40,7 +40,7 @@ class GradientWriter {
   static ScalarTree same_element(TensorId tensor, TensorAccess access);
   /// Adds an Einsum over (part of) the points of a forward one; `gradient_of`: the operand of that
   /// one whose gradient it makes.
-  void add_einsum(const std::string& name, TensorAccess output, ScalarTree tree, const Einsum& like,
+  void add_einsum(std::string name, TensorAccess output, ScalarTree tree, const Einsum& like,
                   std::optional<TensorId> gradient_of = std::nullopt);
   /// A tensor like another one, element by element.
   TensorId add_elementwise(TensorId like, const std::string& name, ScalarTree value);

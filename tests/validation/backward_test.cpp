@@ -210,10 +210,8 @@ TEST_P(GradientsOf, AreTheSameWhereIntermediatesAreMadeAgain) {
   expect_gradients(options);
 }
 
-TEST_P(GradientsOf, ReadBackTheSame) {
-  BackwardOptions options;
-  options.optimizer = Optimizer::kAdam;
-  const Result<Workload> step = derive_backward(forward_, options);
+void expect_same_read_back(const Workload& forward, const BackwardOptions& options) {
+  const Result<Workload> step = derive_backward(forward, options);
   ASSERT_TRUE(step) << to_string(step.error());
   const std::string text = to_yaml(*step);
   const Result<Specs> again = load_specs_from_text({{"step.yaml", text}}, {});
@@ -230,6 +228,14 @@ TEST_P(GradientsOf, ReadBackTheSame) {
       EXPECT_EQ(variable_size(b, *same), range.size) << a.name;
     }
   }
+}
+
+TEST_P(GradientsOf, ReadBackTheSame) {
+  BackwardOptions options;
+  options.optimizer = Optimizer::kAdam;
+  expect_same_read_back(forward_, options);
+  options.recompute = {"all"};
+  expect_same_read_back(forward_, options);
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, GradientsOf, ::testing::ValuesIn(all_workloads()),
