@@ -23,7 +23,8 @@ constexpr std::array<OperationFacts, kOperationKindCount> kOperations = {{
     {OperationKind::kSigmoid, "sigmoid", 1}, {OperationKind::kErf, "erf", 1},
     {OperationKind::kSin, "sin", 1},         {OperationKind::kCos, "cos", 1},
     {OperationKind::kSquare, "square", 1},   {OperationKind::kRelu, "relu", 1},
-    {OperationKind::kStep, "step", 1},       {OperationKind::kCopy, "copy", 0},
+    {OperationKind::kStep, "step", 1},       {OperationKind::kSelect, "select", 3},
+    {OperationKind::kCopy, "copy", 0},
 }};
 
 constexpr bool is_in_order() {

@@ -166,6 +166,10 @@ ScalarTree quotient_of(ScalarTree a, ScalarTree b) {
   return operation_of(OperationKind::kDiv, {std::move(a), std::move(b)});
 }
 
+ScalarTree choice_of(ScalarTree condition, ScalarTree a, ScalarTree b) {
+  return operation_of(OperationKind::kSelect, {std::move(condition), std::move(a), std::move(b)});
+}
+
 ScalarTree applied(OperationKind operation, ScalarTree argument) {
   if (operation == OperationKind::kNeg && is_constant(argument))
     return constant_of(-argument.constant);
@@ -201,6 +205,10 @@ std::vector<std::optional<ScalarTree>> derivatives(const Einsum& einsum, const S
     } else if (node.operands.size() == 1) {
       const std::uint32_t x = node.operands.front();
       add(product_of(adjoint[n], slope(node.operation, value(n), value(x))), &adjoint[x]);
+    } else if (node.operation == OperationKind::kSelect) {
+      const ScalarTree condition = value(node.operands[0]);
+      add(choice_of(condition, adjoint[n], constant_of(0)), &adjoint[node.operands[1]]);
+      add(choice_of(condition, constant_of(0), adjoint[n]), &adjoint[node.operands[2]]);
     } else {
       const std::uint32_t a = node.operands.front(), b = node.operands.back();
       auto [by_a, by_b] = slopes(node.operation, value(n), value(a), value(b));

@@ -27,6 +27,8 @@ ScalarTree sum_of(ScalarTree a, ScalarTree b);
 ScalarTree difference_of(ScalarTree a, ScalarTree b);
 ScalarTree product_of(ScalarTree a, ScalarTree b);
 ScalarTree quotient_of(ScalarTree a, ScalarTree b);
+/// `a` where the condition is not 0, else `b`.
+ScalarTree choice_of(ScalarTree condition, ScalarTree a, ScalarTree b);
 ScalarTree applied(OperationKind operation, ScalarTree argument);
 
 /// Changes every operand of a right-hand side.

@@ -69,6 +69,9 @@ def convolutions():
     a = g.node("ConvTranspose", x, g.weight(3, 2, 3, 3), g.weight(2), strides=[2, 2], pads=[1, 1, 1, 1],
                output_padding=[1, 1])
     yield g.model(a)
+    for name, attributes in {"larger": dict(output_shape=[12]), "same": dict(auto_pad="SAME_UPPER")}.items():
+        g = Graph(f"conv_transpose_{name}")
+        yield g.model(g.node("ConvTranspose", g.input(1, 2, 5), g.weight(2, 3, 3), strides=[2], **attributes))
     g = Graph("conv_of_conv")
     x = g.node("Relu", g.node("Conv", g.input(1, 3, 8, 8), g.weight(4, 3, 3, 3), pads=[1, 1, 1, 1]))
     yield g.model(g.node("Conv", x, g.weight(2, 4, 1, 1)))
@@ -122,6 +125,9 @@ def elementwise():
     g = Graph("where")
     a, b = g.input(3, 4), g.input(3, 4)
     yield g.model(g.node("Where", g.node("Greater", a, b), a, g.node("Mul", b, b)))
+    g = Graph("where_masked")
+    mask, infinite = g.constant(np.tril(np.ones((4, 4), bool))), g.constant(np.float32(-np.inf))
+    yield g.model(g.node("Softmax", g.node("Where", mask, g.input(2, 4, 4), infinite), axis=-1))
     g = Graph("pow")
     x = g.node("Abs", g.input(3, 4))
     yield g.model(g.node("Pow", x, g.constant(np.float32(2.0))), g.node("Pow", x, g.constant(np.float32(1.5))))

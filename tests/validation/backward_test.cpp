@@ -52,7 +52,8 @@ std::int64_t smaller(const Rank& rank, bool is_image) {
 }
 
 /// What the library has none of: recurrences through several Einsums (an LSTM's cell, a chain that
-/// hands a value from one state to the next), and tensors in parts, whole, sliced and in windows.
+/// hands a value from one state to the next), a choice, and tensors in parts, whole, sliced and in
+/// windows.
 const std::map<std::string, std::string>& own_workloads() {
   static const std::map<std::string, std::string> workloads = {{"lstm_cell", R"yaml(workload:
   rank_sizes: {I: 3, M: 2, C: 2}
@@ -75,6 +76,12 @@ const std::map<std::string, std::string>& own_workloads() {
   - C[i+1] = H[i] * W[i] + C[i]
   - H[i+1] = C[i+1] * V[i]
   - Z[i] = H[i+1] * C[i]
+)yaml"},
+                                                               {"choice", R"yaml(workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums:
+  - Z[m] = select(step(A[m]), A[m] * B[m], 2 * B[m]) + C[m]
 )yaml"},
                                                                {"parts", R"yaml(workload:
   rank_sizes: {M: 3, A: 2, B: 3, K: 2}

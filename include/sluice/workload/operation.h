@@ -32,15 +32,16 @@ enum class OperationKind : std::uint8_t {
   kCos,
   kSquare,
   kRelu,
-  kStep,  ///< 1 from 0 on, 0 below: the slope of relu and max
-  kCopy,  ///< moves a value unchanged (`T[i] = U[i]` that is not an alias)
+  kStep,    ///< 1 from 0 on, 0 below: the slope of relu and max
+  kSelect,  ///< the second of three values where the first is not 0, else the third
+  kCopy,    ///< moves a value unchanged (`T[i] = U[i]` that is not an alias)
 };
 inline constexpr int kOperationKindCount = static_cast<int>(OperationKind::kCopy) + 1;
 
 /// Name as in spec files (`mul_add`, `exp`, …).
 std::string_view operation_name(OperationKind kind);
 std::optional<OperationKind> operation_from_name(std::string_view name);
-/// Number of arguments in an Einsum's expression: 1 or 2 (`mul_add`, `copy` cannot be written: 0).
+/// Number of arguments in an Einsum's expression: 1 to 3 (`mul_add`, `copy` cannot be written: 0).
 int operation_arity(OperationKind kind);
 
 /// How values that meet in one output element are combined.

@@ -25,6 +25,7 @@ struct CascadeTensor {
   int bits = 32;
   std::vector<std::size_t> ranks;  ///< axes
   std::optional<double> initial;   ///< of elements that no Einsum writes
+  bool is_state = false;           ///< a later step reads it, too: it stays a tensor
 };
 
 struct CascadeAccess {

@@ -28,6 +28,26 @@ Expr clipped(Expr x, double low, double high) {
   return x;
 }
 
+Expr positive(const Expr& x) { return maximum(x, number(0)); }
+
+Expr negative(const Expr& x) { return minimum(x, number(0)); }
+
+Expr leaky_relu(const Expr& x, double alpha) { return positive(x) + number(alpha) * negative(x); }
+
+Expr thresholded_relu(const Expr& x, double alpha) { return x * greater(x, number(alpha)); }
+
+Expr elu(const Expr& x, double alpha) {
+  return positive(x) + number(alpha) * (exponential(negative(x)) - number(1));
+}
+
+Expr hard_sigmoid(const Expr& x, double alpha, double beta) {
+  return clipped(number(alpha) * x + number(beta), 0, 1);
+}
+
+Expr softplus(const Expr& x) { return apply("log", {exponential(x) + number(1)}); }
+
+Expr softsign(const Expr& x) { return x / (number(1) + apply("abs", {x})); }
+
 Expr power(const Expr& x, double exponent) {
   if (exponent == 0) return x * number(0) + number(1);
   if (exponent == 1) return x;

@@ -68,7 +68,8 @@ class Merger {
     const CascadeEinsum& maker = cascade_.einsums[e];
     const std::size_t tensor = maker.output.tensor;
     if (maker.reduction != Reducing::kNone || maker.is_mac || kept_.count(tensor) > 0 ||
-        cascade_.tensors[tensor].initial || n_makers_.at(tensor) != 1 || !is_plain(maker.output))
+        cascade_.tensors[tensor].initial || cascade_.tensors[tensor].is_state ||
+        n_makers_.at(tensor) != 1 || !is_plain(maker.output))
       return std::nullopt;
     const auto found = readers_.find(tensor);
     if (found == readers_.end() || found->second.size() != 1) return std::nullopt;

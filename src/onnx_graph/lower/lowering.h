@@ -35,6 +35,7 @@ struct Lowering {
   std::map<std::size_t, std::shared_ptr<const Constant>> constants;  ///< by tensor
   std::map<std::string, std::int64_t> sources;        ///< constants of the graph, and their values
   std::set<std::string> used_constants;               ///< sources
+  std::set<std::string> views;                        ///< of the graph, in what others have made
   std::map<std::size_t, std::string> constant_names;  ///< by tensor
   std::map<std::string, std::int64_t> opsets;
   /// The shape that the file says a tensor has, where all of it is known.

@@ -16,9 +16,6 @@ void activate(NodeContext& context, const std::function<Expr(const Expr&)>& func
               type, is_nonnegative);
 }
 
-Expr positive(const Expr& x) { return maximum(x, number(0)); }
-Expr negative(const Expr& x) { return minimum(x, number(0)); }
-
 void relu(NodeContext& context) { activate(context, positive, true); }
 void sigmoid_of(NodeContext& context) {
   activate(
@@ -53,9 +50,9 @@ void bias_gelu(NodeContext& context) {
                                 [](const auto& x) { return gelu(x[0]); }),
               type);
 }
-void leaky_relu(NodeContext& context) {
+void leaky_relu_of(NodeContext& context) {
   const double alpha = context.real("alpha", 0.01F);
-  activate(context, [&](const Expr& x) { return positive(x) + number(alpha) * negative(x); });
+  activate(context, [&](const Expr& x) { return leaky_relu(x, alpha); });
 }
 void prelu(NodeContext& context) {
   const ElementType type = context.in(0).type;
@@ -65,11 +62,9 @@ void prelu(NodeContext& context) {
           {0, 1}, type, [](const auto& x) { return positive(x[0]) + x[1] * negative(x[0]); }),
       type);
 }
-void elu(NodeContext& context) {
+void elu_of(NodeContext& context) {
   const double alpha = context.real("alpha", 1);
-  activate(context, [&](const Expr& x) {
-    return positive(x) + number(alpha) * (exponential(negative(x)) - number(1));
-  });
+  activate(context, [&](const Expr& x) { return elu(x, alpha); });
 }
 void celu(NodeContext& context) {
   const double alpha = context.real("alpha", 1);
@@ -80,32 +75,26 @@ void celu(NodeContext& context) {
 void selu(NodeContext& context) {
   const double alpha = context.real("alpha", 1.67326319217681884765625);
   const double gamma = context.real("gamma", 1.05070102214813232421875);
-  activate(context, [&](const Expr& x) {
-    return number(gamma) * (positive(x) + number(alpha) * (exponential(negative(x)) - number(1)));
-  });
+  activate(context, [&](const Expr& x) { return number(gamma) * elu(x, alpha); });
 }
-void hard_sigmoid(NodeContext& context) {
+void hard_sigmoid_of(NodeContext& context) {
   const double alpha = context.real("alpha", 0.2F), beta = context.real("beta", 0.5);
   activate(
-      context, [&](const Expr& x) { return clipped(number(alpha) * x + number(beta), 0, 1); },
-      true);
+      context, [&](const Expr& x) { return hard_sigmoid(x, alpha, beta); }, true);
 }
 void hard_swish(NodeContext& context) {
   activate(context,
            [](const Expr& x) { return x * clipped(x * number(1.0 / 6) + number(0.5), 0, 1); });
 }
-Expr softplus(const Expr& x) { return apply("log", {exponential(x) + number(1)}); }
 void softplus_of(NodeContext& context) { activate(context, softplus, true); }
 void mish(NodeContext& context) {
   activate(context, [](const Expr& x) { return x * apply("tanh", {softplus(x)}); });
 }
-void softsign(NodeContext& context) {
-  activate(context, [](const Expr& x) { return x / (number(1) + apply("abs", {x})); });
-}
-void thresholded_relu(NodeContext& context) {
+void softsign_of(NodeContext& context) { activate(context, softsign); }
+void thresholded_relu_of(NodeContext& context) {
   const double alpha = context.real("alpha", 1);
   activate(
-      context, [&](const Expr& x) { return x * greater(x, number(alpha)); }, alpha >= 0);
+      context, [&](const Expr& x) { return thresholded_relu(x, alpha); }, alpha >= 0);
 }
 void shrink(NodeContext& context) {
   const double lambda = context.real("lambd", 0.5), bias = context.real("bias", 0);
@@ -155,17 +144,17 @@ void add_activations(OperatorTable& table) {
   table["Gelu"] = gelu_of;
   table["FastGelu"] = fast_gelu;
   table["BiasGelu"] = bias_gelu;
-  table["LeakyRelu"] = leaky_relu;
+  table["LeakyRelu"] = leaky_relu_of;
   table["PRelu"] = prelu;
-  table["Elu"] = elu;
+  table["Elu"] = elu_of;
   table["Celu"] = celu;
   table["Selu"] = selu;
-  table["HardSigmoid"] = hard_sigmoid;
+  table["HardSigmoid"] = hard_sigmoid_of;
   table["HardSwish"] = hard_swish;
   table["Softplus"] = softplus_of;
   table["Mish"] = mish;
-  table["Softsign"] = softsign;
-  table["ThresholdedRelu"] = thresholded_relu;
+  table["Softsign"] = softsign_of;
+  table["ThresholdedRelu"] = thresholded_relu_of;
   table["Shrink"] = shrink;
   table["Clip"] = clip;
 }

@@ -29,14 +29,15 @@ void negation(NodeContext& context) {
               ElementType::kBool, true);
 }
 
-/// A choice is a product with 0 or 1 on either side; infinite values would not come out.
+/// Products with 0 and 1 would make 0 · inf of what is not taken.
 void where(NodeContext& context) {
   const ElementType type = context.in(1).type;
-  context.set(
-      0,
-      context.pointwise_inputs(
-          {0, 1, 2}, type, [](const auto& x) { return x[0] * x[1] + (number(1) - x[0]) * x[2]; }),
-      type, context.in(1).is_nonnegative && context.in(2).is_nonnegative);
+  context.set(0,
+              context.pointwise_inputs({0, 1, 2}, type,
+                                       [](const auto& x) {
+                                         return apply("select", {x[0], x[1], x[2]});
+                                       }),
+              type, context.in(1).is_nonnegative && context.in(2).is_nonnegative);
 }
 
 }  // namespace

@@ -89,6 +89,9 @@ std::vector<Window> read_transposed_windows(const NodeContext& context, const Sh
   const auto wanted = context.integers("output_shape");
   const std::string automatic = context.text("auto_pad", "NOTSET");
   if (!wanted.empty() && wanted.size() < n) context.fail("its output_shape is too short");
+  for (const std::int64_t size : wanted)
+    if (size < 1 || size > kLargest)
+      context.fail(fmt::format("its attribute output_shape is {}", size));
   for (std::size_t i = 0; i < n; ++i) {
     Window& window = windows[i];
     const std::int64_t whole = (window.input - 1) * window.stride + more[i] + reach(window);
@@ -102,6 +105,8 @@ std::vector<Window> read_transposed_windows(const NodeContext& context, const Sh
       window.before = automatic == "SAME_UPPER" ? pad / 2 : pad - pad / 2;
     }
     window.output = whole - pad;
+    // What is asked for may be larger than what the windows reach: zeros at its end.
+    if (!wanted.empty()) window.output = std::max(window.output, wanted[wanted.size() - n + i]);
     if (window.output < 1) context.fail("its output would have no values");
   }
   return windows;

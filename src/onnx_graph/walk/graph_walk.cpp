@@ -228,6 +228,8 @@ class GraphWalk {
       }
     }
     const auto known = inner_records_.find(&node);
+    const std::size_t n_records = lowering_.records.size();
+    const std::size_t n_einsums = lowering_.cascade.einsums.size();
     const std::size_t record = known != inner_records_.end() ? known->second : record_of(node);
     if (depth > 0) inner_records_.emplace(&node, record);
     for (const std::string& output : node.outputs) makers_[output] = record;
@@ -238,7 +240,25 @@ class GraphWalk {
       for (const std::string& output : node.outputs)
         if (!output.empty()) check_size(output);
     });
-    if (!is_written) break_outputs(node);
+    if (!is_written) return break_outputs(node);
+    if (depth == 0 && !has_own_einsum(n_einsums, record, n_records)) note_views(node);
+  }
+
+  /// Whether one of the latest Einsums, from `first` on, is of the node of this record or of one in
+  /// its bodies. Others make real numbers that the node is the first to read.
+  bool has_own_einsum(std::size_t first, std::size_t record, std::size_t first_inner) const {
+    const std::vector<CascadeEinsum>& einsums = lowering_.cascade.einsums;
+    return std::any_of(einsums.begin() + static_cast<std::ptrdiff_t>(first), einsums.end(),
+                       [&](const CascadeEinsum& einsum) {
+                         return einsum.nodes[0] == record || einsum.nodes[0] >= first_inner;
+                       });
+  }
+
+  void note_views(const Node& node) {
+    for (const std::string& output : node.outputs)
+      if (const auto found = lowering_.values.find(output);
+          found != lowering_.values.end() && found->second.view)
+        lowering_.views.insert(output);
   }
 
   /// All nodes of a function that the graph calls are one node of the graph.

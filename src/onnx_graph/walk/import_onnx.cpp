@@ -79,7 +79,15 @@ std::vector<OnnxTensor> tensors_of(const Model& model, const Lowering& lowering)
   return result;
 }
 
-/// Values of the inputs and of what nodes with Einsums make.
+/// Operators that only look at values in another way, also where that takes a copy.
+bool is_of_views(const std::string& type) {
+  static const std::set<std::string> types = {
+      "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",    "Identity",    "Expand",
+      "Slice",   "Split",     "Dropout", "Tile",    "SpaceToDepth", "DepthToSpace"};
+  return types.count(type) > 0;
+}
+
+/// Values of the inputs and of what nodes make by Einsums of their own.
 std::int64_t activation_values(const Model& model, const std::vector<Node>& nodes,
                                const Lowering& lowering) {
   std::int64_t sum = 0;
@@ -91,10 +99,8 @@ std::int64_t activation_values(const Model& model, const std::vector<Node>& node
     for (const std::string& output : node.outputs) {
       const auto found = lowering.values.find(output);
       if (found == lowering.values.end() || found->second.constant || !found->second.view) continue;
-      const std::set<std::string> free = {"Reshape",   "Transpose", "Flatten", "Squeeze",
-                                          "Unsqueeze", "Identity",  "Expand",  "Slice",
-                                          "Split",     "Dropout"};
-      if (free.count(node.type) == 0) sum = checked_add(sum, volume(found->second.shape));
+      if (is_of_views(node.type) || lowering.views.count(output) > 0) continue;
+      sum = checked_add(sum, volume(found->second.shape));
     }
   return sum;
 }

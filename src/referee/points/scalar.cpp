@@ -46,9 +46,14 @@ double unary(OperationKind kind, double x) {
   return x;
 }
 
+/// Of one operand: it again.
+std::uint32_t second_operand(const ScalarNode& node) {
+  return node.operands[node.operands.size() > 1 ? 1 : 0];
+}
+
 }  // namespace
 
-double operation_value(OperationKind kind, double first, double second) {
+double operation_value(OperationKind kind, double first, double second, double third) {
   switch (kind) {
     case OperationKind::kAdd:
       return first + second;
@@ -62,6 +67,8 @@ double operation_value(OperationKind kind, double first, double second) {
       return std::min(first, second);
     case OperationKind::kMax:
       return std::max(first, second);
+    case OperationKind::kSelect:
+      return first != 0 ? second : third;
     default:
       return unary(kind, first);
   }
@@ -80,6 +87,7 @@ double expression_value(const ScalarExpression& expression,
         break;
       case ScalarNode::Kind::kOperation:
         values.push_back(operation_value(node.operation, values[node.operands.front()],
+                                         values[second_operand(node)],
                                          values[node.operands.back()]));
         break;
     }
@@ -100,7 +108,8 @@ RepeatedExpression::RepeatedExpression(const ScalarExpression& expression, std::
     values_.push_back(node.constant);
     if (node.kind == ScalarNode::Kind::kOperation)
       operations_.push_back({node.operation, places[node.operands.front()],
-                             places[node.operands.back()], places.back()});
+                             places[second_operand(node)], places[node.operands.back()],
+                             places.back()});
   }
   SLUICE_CHECK(!places.empty(), "an Einsum without an expression");
   result_ = places.back();

@@ -13,8 +13,8 @@ namespace sluice::referee {
 double expression_value(const ScalarExpression& expression,
                         const std::function<double(std::uint32_t access)>& operand);
 
-/// What an operation makes of its arguments; those of one argument leave the second alone.
-double operation_value(OperationKind kind, double first, double second);
+/// What an operation makes of its arguments; those of fewer leave the others alone.
+double operation_value(OperationKind kind, double first, double second, double third);
 
 /// The same right-hand side for many points, one after the other.
 class RepeatedExpression {
@@ -28,7 +28,7 @@ class RepeatedExpression {
       const double first = values_[step.first], second = values_[step.second];
       values_[step.result] = step.kind == OperationKind::kMul
                                  ? first * second
-                                 : operation_value(step.kind, first, second);
+                                 : operation_value(step.kind, first, second, values_[step.third]);
     }
     return values_[result_];
   }
@@ -36,7 +36,7 @@ class RepeatedExpression {
  private:
   struct Operation {
     OperationKind kind;
-    std::size_t first, second, result;  ///< places in `values_`; of one argument: it twice
+    std::size_t first, second, third, result;  ///< places in `values_`; of fewer: the last again
   };
   std::vector<double> values_;  ///< of the accesses, then of the other parts
   std::vector<Operation> operations_;

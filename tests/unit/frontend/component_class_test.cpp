@@ -80,7 +80,7 @@ TEST(ComponentClass, ScalesToOtherTechnologies) {
 TEST(ComponentClass, GivesAllActionsWhereNoneIsListed) {
   const Component simd = component_of(
       "!Compute {name: A, component_class: SIMD, component_attributes: {lanes: 4, clock: 1 GHz}}");
-  ASSERT_EQ(simd.actions.size(), 22U);
+  ASSERT_EQ(simd.actions.size(), 23U);
   const auto exp = std::find_if(simd.actions.begin(), simd.actions.end(),
                                 [](const Action& action) { return action.name == "exp"; });
   EXPECT_DOUBLE_EQ(exp->energy_j, 8 * 1.5e-12);

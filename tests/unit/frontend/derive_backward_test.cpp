@@ -50,6 +50,15 @@ TEST(DeriveBackward, ExchangesTheRolesOfOperandsAndResult) {
                   "\"grad_W[k,n] = grad_Z[m,n] * A[m,k]\""));
 }
 
+TEST(DeriveBackward, PassesTheGradientOfAChoiceToWhatWasTaken) {
+  BackwardOptions options;
+  options.gradients_of = {"A", "B"};
+  EXPECT_THAT(backward_of("  rank_sizes: {M: 4}\n  einsums: ['Z[m] = select(C[m], A[m], B[m])']\n",
+                          options),
+              ElementsAre("\"grad_A[m] = select(C[m], grad_Z[m], 0)\"",
+                          "\"grad_B[m] = select(C[m], 0, grad_Z[m])\""));
+}
+
 TEST(DeriveBackward, LeavesOutTheGradientOfWhatDiffersFromSampleToSample) {
   EXPECT_THAT(
       backward_of("  rank_sizes: {M: 4, N: 3, K: 2}\n  einsums: ['Z[m,n] = A[m,k] * W[k,n]']\n"),

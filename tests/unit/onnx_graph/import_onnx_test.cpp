@@ -78,6 +78,34 @@ TEST(ImportOnnx, ASymbolicDimensionAsksForItsSize) {
   EXPECT_EQ(imported->activation_values, 2 * 6 * 4);
 }
 
+// 16 values of the input, 16 of Relu, 64 of Exp; what the views between put out is nobody's.
+TEST(ImportOnnx, ViewsPutOutNoActivationValues) {
+  ModelFile file;
+  file.add_input("x", {1, 4, 2, 2});
+  file.add_node("Relu", {"x"}, "a");
+  auto* size = file.add_node("DepthToSpace", {"a"}, "b").add_attribute();
+  size->set_name("blocksize");
+  size->set_type(onnx::AttributeProto::INT);
+  size->set_i(2);
+  auto& resize = file.add_node("Upsample", {"b"}, "c");
+  auto* scales = resize.add_attribute();
+  scales->set_name("scales");
+  scales->set_type(onnx::AttributeProto::FLOATS);
+  for (const float scale : {1.0F, 1.0F, 2.0F, 1.0F}) scales->add_floats(scale);
+  auto* repeats = file.add_node("Constant", {}, "repeats").add_attribute();
+  repeats->set_name("value_ints");
+  repeats->set_type(onnx::AttributeProto::INTS);
+  for (const int times : {1, 1, 1, 2}) repeats->add_ints(times);
+  file.add_node("Tile", {"c", "repeats"}, "d");
+  file.add_node("Exp", {"d"}, "y");
+  file.add_output("y");
+  const auto imported = import_onnx(file.write("views.onnx"));
+  ASSERT_TRUE(imported) << to_string(imported.error());
+  for (const char* type : {"DepthToSpace", "Upsample", "Tile"})
+    EXPECT_EQ(operator_of(*imported, type).how, OnnxOperator::How::kFree) << type;
+  EXPECT_EQ(imported->activation_values, 16 + 16 + 64);
+}
+
 TEST(ImportOnnx, PartsOfAConcatenationAreWrittenWhereTheyBelong) {
   ModelFile file;
   file.add_input("x", {5, 8});

@@ -45,6 +45,14 @@ TEST(OperationsPerPoint, CountEveryOperationAndTheReduction) {
                 {OperationKind::kSub, 1}, {OperationKind::kMax, 1}, {OperationKind::kExp, 1}}));
 }
 
+TEST(OperationsPerPoint, CountAChoiceAsOneOperation) {
+  const ScalarExpression expression{
+      {access(0), access(1), access(2), operation(OperationKind::kSelect, {0, 1, 2})},
+      Reduction::kNone};
+  EXPECT_EQ(operations_per_point(expression),
+            (std::vector<OperationCount>{{OperationKind::kSelect, 1}}));
+}
+
 TEST(OperationsPerPoint, CountABareAccessAsOneCopy) {
   EXPECT_EQ(operations_per_point({{access(0)}, Reduction::kNone}),
             (std::vector<OperationCount>{{OperationKind::kCopy, 1}}));
