@@ -227,6 +227,26 @@ class EinsumBinder {
     return networks;
   }
 
+  /// What cannot choose multiplies by 0 and 1: select(c, a, b) is c a + (1 - c) b.
+  static void write_out_choices(std::vector<OperationCount>* counts) {
+    const auto choices = std::find_if(counts->begin(), counts->end(), [](const auto& count) {
+      return count.kind == OperationKind::kSelect;
+    });
+    if (choices == counts->end()) return;
+    const std::int64_t n = choices->per_point;
+    counts->erase(choices);
+    constexpr std::pair<OperationKind, std::int64_t> kInstead[] = {
+        {OperationKind::kAdd, 1}, {OperationKind::kSub, 1}, {OperationKind::kMul, 2}};
+    for (const auto& [kind, times] : kInstead) {
+      const auto same = std::find_if(counts->begin(), counts->end(),
+                                     [&](const auto& count) { return count.kind == kind; });
+      if (same == counts->end())
+        counts->push_back({kind, times * n});
+      else
+        same->per_point += times * n;
+    }
+  }
+
   /// Which actions of a compute one iteration point calls; nullopt if it lacks a kind.
   std::optional<std::vector<std::pair<std::size_t, std::int64_t>>> calls_per_point(
       const Component& compute) const {
@@ -241,7 +261,9 @@ class EinsumBinder {
       return calls;
     }
     if (workload_[einsum_].is_copy_operation) return calls;
-    for (const OperationCount& count : operations_per_point(workload_[einsum_].expression)) {
+    std::vector<OperationCount> counts = operations_per_point(workload_[einsum_].expression);
+    if (!action(operation_name(OperationKind::kSelect))) write_out_choices(&counts);
+    for (const OperationCount& count : counts) {
       const auto kind = action(operation_name(count.kind));
       if (!kind) return std::nullopt;
       calls.emplace_back(*kind, count.per_point);

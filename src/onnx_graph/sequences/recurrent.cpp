@@ -10,7 +10,7 @@ namespace {
 void check_shapes(const NodeContext& context, std::int64_t gates) {
   const Shape &input = context.in(0).shape,
               &r = context.in(RecurrentInput::kRecurrentWeights).shape;
-  if (input.size() != 3 || r.size() != 3 || r[2] > 1 << 28 || r[1] != gates * r[2] ||
+  if (input.size() != 3 || r.size() != 3 || r[0] > 2 || r[2] > 1 << 28 || r[1] != gates * r[2] ||
       context.in(RecurrentInput::kWeights).shape != Shape{r[0], r[1], input[2]} ||
       (context.has(RecurrentInput::kBiases) &&
        context.in(RecurrentInput::kBiases).shape != Shape{r[0], 2 * r[1]}))
@@ -29,7 +29,8 @@ std::vector<std::string> what_is_left_out(const NodeContext& context, std::int64
   if (context.has(RecurrentInput::kInitialState)) notes.emplace_back("initial_h is not read");
   if (context.has(RecurrentInput::kInitialCell)) notes.emplace_back("initial_c is not read");
   if (context.integer("input_forget", 0) != 0)
-    notes.emplace_back("products of the forget gate are made, though input_forget needs none");
+    notes.emplace_back(
+        "weights of the forget gate are multiplied, though input_forget needs no sum of it");
   const auto& outputs = context.node().outputs;
   if (directions > 1 && outputs.size() > 2 && !outputs[2].empty())
     notes.emplace_back("the last cells of one direction stand for those of both");
