@@ -183,7 +183,7 @@ def roofline(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
     axes.set_ylim(min(lowest / 3, low * bandwidth or lowest), max([peak] + [y for _, y, _ in points]) * 3)
     _prefixes(axes.yaxis, "op/s")
     axes.set_xlabel(f"operations per byte of {outermost.name}")
-    axes.set_ylabel("operations per second")
+    axes.set_ylabel("operations per second (a multiply-add is one)")
     axes.set_title("Roofline")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="lower right", fontsize=8)

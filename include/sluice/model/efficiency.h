@@ -44,6 +44,8 @@ struct Efficiency {
 
 /// Operations of a whole workload, all repetitions included.
 double operations_of(const Workload& workload);
+/// Of one of its Einsums.
+double operations_of(const Workload& workload, EinsumId einsum);
 
 Efficiency efficiency(const BoundProblem& problem, const Cost& cost);
 

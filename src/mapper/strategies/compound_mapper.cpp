@@ -321,7 +321,8 @@ class CompoundSearch {
 
   NoMapping nothing() const {
     NoMapping no;
-    no.proven = is_complete_;
+    // Of collectives it knows some.
+    no.proven = is_complete_ && options_.constraints.collectives.empty();
     for (const SearchedGroup& searched : groups_) {
       if (searched.group.size() != 1 || !searched.result.front.empty()) continue;
       no.einsum = searched.group.einsum(0);

@@ -95,15 +95,20 @@ std::optional<Roofline> roofline_of(const BoundProblem& problem, const Cost& cos
 
 }  // namespace
 
+double operations_of(const Workload& workload, EinsumId id) {
+  const Einsum& einsum = workload[id];
+  if (einsum.is_copy_operation) return 0;
+  double points = static_cast<double>(workload.n_instances) * static_cast<double>(einsum.n_instances);
+  for (const VariableRange& range : einsum.iteration_space)
+    points *= static_cast<double>(range.size);
+  return points * counted_operations(einsum);
+}
+
 double operations_of(const Workload& workload) {
   double operations = 0;
-  for (const Einsum& einsum : workload.einsums) {
-    double points = static_cast<double>(einsum.n_instances);
-    for (const VariableRange& range : einsum.iteration_space)
-      points *= static_cast<double>(range.size);
-    if (!einsum.is_copy_operation) operations += points * counted_operations(einsum);
-  }
-  return operations * static_cast<double>(workload.n_instances);
+  for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+    operations += operations_of(workload, EinsumId(e));
+  return operations;
 }
 
 Efficiency efficiency(const BoundProblem& problem, const Cost& cost) {

@@ -123,8 +123,18 @@ Json roofline_to_json(const std::optional<Roofline>& roofline, const Arch& arch)
           {"bound_by", roofline->is_compute_bound() ? "compute" : "memory"}};
 }
 
-Json efficiency_to_json(const Efficiency& efficiency, const Arch& arch) {
+Json operations_by_einsum(const Workload& workload) {
+  Json rows = Json::array();
+  for (std::size_t e = 0; e < workload.einsums.size(); ++e)
+    rows.push_back({{"einsum", workload.einsums[e].name},
+                    {"operations", finite_or_null(operations_of(workload, EinsumId(e)))}});
+  return rows;
+}
+
+Json efficiency_to_json(const Efficiency& efficiency, const BoundProblem& problem) {
+  const Arch& arch = problem.arch;
   return {{"operations", finite_or_null(efficiency.operations)},
+          {"operations_by_einsum", operations_by_einsum(problem.workload)},
           {"operations_per_s", number_or_null(efficiency.operations_per_s)},
           {"operations_per_j", number_or_null(efficiency.operations_per_j)},
           {"power_w", number_or_null(efficiency.power_w)},
@@ -140,7 +150,7 @@ Json cost_to_json(const Cost& cost, const BoundProblem& problem) {
           {"edp_js", finite_or_null(cost.edp_js())},
           {"area_m2", number_or_null(cost.area_m2)},
           {"leak_energy_j", finite_or_null(cost.leak_energy_j)},
-          {"efficiency", efficiency_to_json(efficiency(problem, cost), problem.arch)},
+          {"efficiency", efficiency_to_json(efficiency(problem, cost), problem)},
           {"energy", energy_rows(cost, problem)},
           {"latency", latency_rows(cost, problem)},
           {"collectives", collective_rows(cost, problem)},

@@ -87,7 +87,8 @@ constexpr Definition kDefinitions[] = {
     {"bounds", "compute_s:number? memory_s:number? energy_floor_j:number?"},
     {"efficiency",
      "operations:number? operations_per_s:number? operations_per_j:number? power_w:number? "
-     "utilisation:utilisation[] roofline:roofline?"},
+     "operations_by_einsum:einsum_operations[]~ utilisation:utilisation[] roofline:roofline?"},
+    {"einsum_operations", "einsum:string operations:number?"},
     {"utilisation", "component:string of_peak:number? busy:number?"},
     {"roofline",
      "component:string operations_per_bit:number ridge_operations_per_bit:number "

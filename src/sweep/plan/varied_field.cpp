@@ -148,10 +148,11 @@ Result<DrawnRange> drawn_range(const std::string& text, const std::string& subje
 }
 
 std::string DrawnRange::at(double share) const {
-  double value =
-      is_logarithmic ? first * std::pow(last / first, share) : first + share * (last - first);
   const bool is_whole = first == std::floor(first) && last == std::floor(last);
-  if (is_whole) value = std::round(value);
+  const double end = is_whole ? last + 1 : last;  // each whole number has a part of its own
+  double value =
+      is_logarithmic ? first * std::pow(end / first, share) : first + share * (end - first);
+  if (is_whole) value = std::clamp(std::floor(value), first, last);
   return fmt::format("{:.6g}{}", value, unit);
 }
 

@@ -48,8 +48,10 @@ TEST(VariedField, SaysWhatIsWrong) {
 
 TEST(DrawnRange, IsWholeWhereItsEndsAre) {
   const DrawnRange range = *drawn_range("1..9", "M");
-  EXPECT_EQ(range.at(0.5), "5");   // 1 + 0.5 × 8
-  EXPECT_EQ(range.at(0.55), "5");  // 5.4
+  EXPECT_EQ(range.at(0.5), "5");   // 1 + 0.5 × 9 = 5.5: each of nine numbers has a ninth
+  EXPECT_EQ(range.at(0.55), "5");  // 1 + 0.55 × 9 = 5.95
+  EXPECT_EQ(range.at(0), "1");
+  EXPECT_EQ(range.at(0.999), "9");
   EXPECT_EQ(drawn_range("0.5..1.5", "M")->at(0.25), "0.75");
 }
 

@@ -28,10 +28,12 @@ class Account {
   addUp() {
     const {energy, latency, collective_latency: collectives} = this.mapping;
     this.energyRows = energy.filter((row) => row.energy_j > 0);
-    this.operations = new Map();  // per Einsum
+    this.calls = new Map();  // per Einsum: of actions of computes
     for (const row of energy)
       if (row.bits === null && row.count !== null)
-        this.operations.set(row.einsum, (this.operations.get(row.einsum) || 0) + row.count);
+        this.calls.set(row.einsum, (this.calls.get(row.einsum) || 0) + row.count);
+    const counted = this.mapping.efficiency?.operations_by_einsum;  // a multiplication and an addition are two
+    this.operations = counted ? new Map(counted.map((row) => [row.einsum, row.operations])) : this.calls;
     this.waits = new Map();  // per Einsum: the busiest component
     for (const row of latency) {
       const known = this.waits.get(row.einsum);
@@ -61,14 +63,20 @@ class Account {
     return row ? row.actions_per_s : null;
   }
 
-  /** Operations per second of all instances of the computes; null where nothing limits them. */
-  peakOperations() {
+  /** Per second, of all instances of the computes: their actions, weighed by what each stands for; null where nothing limits them. */
+  peak(weight) {
     let peak = null;
-    for (const row of this.machine)
-      if (row.kind === "compute" && row.actions_per_s !== null && this.mapping.energy.some((use) => use.component === row.component && use.action === row.action))
-        peak = Math.max(peak || 0, row.actions_per_s * row.instances);
+    for (const row of this.machine) {
+      if (row.kind !== "compute" || row.actions_per_s === null) continue;
+      const uses = this.mapping.energy.filter((use) => use.component === row.component && use.action === row.action);
+      if (uses.length) peak = Math.max(peak || 0, row.actions_per_s * row.instances * Math.max(...uses.map(weight)));
+    }
     return peak;
   }
+
+  peakCalls() { return this.peak(() => 1); }
+
+  peakOperations() { return this.peak(({einsum}) => (this.operations.get(einsum) || 0) / (this.calls.get(einsum) || 1)); }
 
   /** Bits per second of all instances of a memory; null where nothing limits them. */
   bandwidth(memory) {
@@ -82,7 +90,7 @@ class Account {
     return most;
   }
 
-  totalOperations() { return [...this.operations.values()].reduce((sum, n) => sum + n, 0); }
+  total(perEinsum) { return [...perEinsum.values()].reduce((sum, n) => sum + n, 0); }
 
   memories() { return this.components.filter((name) => this.machine.some((row) => row.component === name && row.kind === "memory")); }
 

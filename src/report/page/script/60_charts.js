@@ -72,11 +72,11 @@ class Roofline {
 
   /** The Einsums that take longest, and how much of the compute they keep busy. */
   slowest() {
-    const peak = this.account.peakOperations();
+    const peak = this.account.peakCalls();
     const list = el("ol.einsums", el("li.head", {"aria-hidden": "true"}, ["Einsum", "time", "of all", "peak used"].map((text) => el("span", text))));
     const points = d3.sort(this.account.einsums.map((einsum) => ({einsum, time: this.account.timeOf(einsum)})).filter((point) => point.time > 0), (a, b) => b.time - a.time);
     return lengthyList(list, points, ({einsum, time}) => {
-      const use = peak ? (this.account.operations.get(einsum) || 0) / time / peak : null;
+      const use = peak ? (this.account.calls.get(einsum) || 0) / time / peak : null;
       return el("li", el("button", {type: "button", onclick: () => this.choose(einsum)}, el("span", einsum), el("span", seconds(time)),
         el("span", percent(time / this.account.mapping.latency_s)), el("span", use === null ? "–" : percent(use))));
     }, 7);

@@ -124,15 +124,15 @@ function badge(doc) {
 function figures(account) {
   const {mapping} = account, {bounds} = mapping;
   const bound = Math.max(bounds.compute_s || 0, bounds.memory_s || 0);
-  const operations = account.totalOperations(), peak = account.peakOperations();
-  const use = peak ? operations / mapping.latency_s / peak : null;
+  const operations = account.total(account.operations), peak = account.peakCalls();
+  const use = peak ? account.total(account.calls) / mapping.latency_s / peak : null;
   const figure = (name, [number, unit], note, share) => el("div.figure", el("span.name", name), el("span.number", number, el("small", unit)), Number.isFinite(share) &&
     el("span.track", {"aria-hidden": "true"}, el("span.fill", {style: {width: `${Math.min(100, 100 * share)}%`}})), el("span.note", note));
   return el("section.figures", {"aria-label": "Totals"},
     figure("Energy", parts(mapping.energy_j, "J"), mapping.energy_j === null ? "not known: the architecture lacks energies" : bounds.energy_floor_j > 0 ? `${times(mapping.energy_j / bounds.energy_floor_j)} the lower bound ${energy(bounds.energy_floor_j)}` : "", mapping.energy_j ? bounds.energy_floor_j / mapping.energy_j : null),
     figure("Latency", parts(mapping.latency_s, "s"), bound > 0 ? `${times(mapping.latency_s / bound)} the lower bound ${seconds(bound)}` : mapping.latency_cycles ? `${count(mapping.latency_cycles)} cycles` : "", mapping.latency_s ? bound / mapping.latency_s : null),
     figure("Energy-delay product", parts(mapping.edp_js, "J·s"), mapping.leak_energy_j > 0 ? `${percent(mapping.leak_energy_j / mapping.energy_j)} of the energy leaks` : `${count(account.einsums.length)} ${account.einsums.length === 1 ? "Einsum" : "Einsums"}`),
-    figure("Compute used", use === null ? parts(operations / mapping.latency_s, "op/s") : [digits(100 * use), "%"], use === null ? "peak not known" : `${si(operations / mapping.latency_s, "op/s")} of ${si(peak, "op/s")}`, use),
+    figure("Compute used", use === null ? parts(operations / mapping.latency_s, "op/s") : [digits(100 * use), "%"], use === null ? "peak not known" : `${si(operations / mapping.latency_s, "op/s")} of ${si(operations / mapping.latency_s / use, "op/s")}`, use),
     figure("Efficiency", parts(operations / mapping.energy_j, "op/J"), `${si(operations, "")} operations`));
 }
 
