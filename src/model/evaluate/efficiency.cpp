@@ -98,7 +98,8 @@ std::optional<Roofline> roofline_of(const BoundProblem& problem, const Cost& cos
 double operations_of(const Workload& workload, EinsumId id) {
   const Einsum& einsum = workload[id];
   if (einsum.is_copy_operation) return 0;
-  double points = static_cast<double>(workload.n_instances) * static_cast<double>(einsum.n_instances);
+  double points =
+      static_cast<double>(workload.n_instances) * static_cast<double>(einsum.n_instances);
   for (const VariableRange& range : einsum.iteration_space)
     points *= static_cast<double>(range.size);
   return points * counted_operations(einsum);
