@@ -81,10 +81,51 @@ class Comparer {
           const Value of = document.value("options", Value());
           return of.is_object() ? text(of.value(option, Value())) : "";
         });
+    specs();
     request("guarantee", [](const Value& document) {
       const Value of = document.value("guarantee", Value());
       return of.is_object() ? text(of.value("kind", Value())) : "";
     });
+  }
+
+  /// What documents say of the specs behind names that may be the same.
+  void specs() {
+    using Facts = std::map<std::string, std::string>;
+    std::map<const Value*, Facts> facts;  // per document
+    std::set<std::string> names;
+    for (const Subject& subject : subjects_) {
+      Facts& own = facts[&subject.document];
+      const auto add = [&](const std::string& name, const Value& value) {
+        own[name] = text(value);
+        names.insert(name);
+      };
+      const Value efficiency = subject.mapping.value("efficiency", Value());
+      if (efficiency.is_object()) add("operations", efficiency.value("operations", Value()));
+      for (const Value& row : rows(subject.mapping, "occupancy"))
+        add(text(row.at("component")) + " size (bit)", row.value("capacity_bits", Value()));
+      for (const Value& row : rows(subject.document, "machine")) {
+        const std::string component = text(row.at("component"));
+        add(component + " instances", row.value("instances", Value()));
+        const std::string action = text(row.value("action", Value()));
+        if (!action.empty())
+          add(component + " " + action + " (1/s)", row.value("actions_per_s", Value()));
+      }
+      for (const Value& row : rows(subject.document, "sources"))
+        add(text(row.at("component")) + " " + text(row.at("number")) + " (J)",
+            row.value("value", Value()));
+    }
+    for (const std::string& name : names)
+      request(name, [&](const Value& document) {
+        const Facts& own = facts[&document];
+        const auto found = own.find(name);
+        return found == own.end() ? "" : found->second;
+      });
+  }
+
+  static std::vector<Value> rows(const Value& of, const char* key) {
+    const auto list = of.find(key);
+    return list != of.end() && list->is_array() ? list->get<std::vector<Value>>()
+                                                : std::vector<Value>();
   }
 
   template <class TextOf>

@@ -121,7 +121,7 @@ class ComparisonText {
       lines.push_back(std::move(line));
     }
     if (comparison_.requests.empty())
-      lines.push_back({"", "of the same workload, architecture, options and guarantee"});
+      lines.push_back({"", "of workloads and architectures alike, the same options and guarantee"});
     text_ += text_table("l" + std::string(comparison_.names.size(), 'l'), lines);
   }
 
