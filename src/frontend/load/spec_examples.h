@@ -88,7 +88,7 @@ arch:
   - !Memory {name: Inner, size: 1 KiB, tensors: {may_keep: All}, actions: [{name: read, energy: 1 pJ, throughput: inf}, {name: write, energy: 1 pJ, throughput: inf}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1 pJ, throughput: 1 GHz}]}
 constraints:
-  storage: [{name: first, einsum: A, memory: Outer, keep: [X], forbid: A}]
+  storage: [{name: first, einsum: A, memory: Outer, keep: [X], forbid: A}, {memory: Inner, keep: X, forbid: [B]}]
   tiles:
   - {name: second, einsum: A, memory: Inner, rank_variable: m, tensors: [X], minimum: 1, maximum: 4}
   - {memory: Inner, rank_variable: m, tile_shape: TILE}
@@ -144,7 +144,7 @@ mapping:
 )yaml",
     R"yaml(
 renames: {einsums: [{name: default, tensor_accesses: [{name: input, source: Inputs, expected_count: 1}]}]}
-workload: {rank_sizes: {M: 4, K: 4}, bits_per_value: {All: 8}, einsums: ["Y[m] = X[m,k]", "Z[m] = Y[m]"]}
+workload: {rank_sizes: {M: 4, K: 4}, bits_per_value: {All: 8}, iteration_space_shape: 0 <= m < 4, einsums: ["Y[m] = X[m,k]", "Z[m] = Y[m]"]}
 arch:
   nodes:
   - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}

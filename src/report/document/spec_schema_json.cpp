@@ -42,7 +42,9 @@ class SchemaWriter {
     root["properties"]["include"] = {
         {"anyOf", Json::array({Json{{"type", "string"}},
                                Json{{"type", "array"}, {"items", Json{{"type", "string"}}}}})}};
-    root["required"] = Json::array({section});
+    // What other files have is included.
+    root["anyOf"] = Json::array(
+        {Json{{"required", Json::array({section})}}, Json{{"required", Json::array({"include"})}}});
     Json result = {{"$schema", kDialect}, {"title", "Sluice " + section + " file"}};
     result.update(root);
     for (const auto& [name, definition] : schema_.objects)
@@ -79,6 +81,10 @@ class SchemaWriter {
     for (const SchemaKey& key : definition.keys) {
       result["properties"][key.name] = value(key, "");
       if (key.is_required && !is_section(definition)) required.push_back(key.name);
+    }
+    if (definition.title == "renames") {  // or names for all Einsums, each with its tensors
+      result["additionalProperties"] = Json{{"type", types(SchemaValue::Scalar::kText)}};
+      return result;
     }
     if (!required.empty()) result["required"] = required;
     // What else stands there is up to the class of the component.
