@@ -87,18 +87,19 @@ void add_training(CLI::App& command, SpecArguments& specs) {
       ->check(one_of({"none", "sgd", "adam"}))
       ->type_name("NAME")
       ->needs(training);
-  command
-      .add_option("--recompute", specs.training.recompute,
-                  "Intermediates that the backward pass makes again, or `all`")
-      ->delimiter(',')
-      ->type_name("TENSOR,...")
-      ->needs(training);
-  command
-      .add_option("--gradients-of", specs.training.gradients_of,
-                  "Inputs that get gradients. Default: all that are the same for every sample")
-      ->delimiter(',')
-      ->type_name("TENSOR,...")
-      ->needs(training);
+  repeat(command
+             .add_option("--recompute", specs.training.recompute,
+                         "Intermediates that the backward pass makes again, or `all`")
+             ->delimiter(',')
+             ->type_name("TENSOR,...")
+             ->needs(training));
+  repeat(
+      command
+          .add_option("--gradients-of", specs.training.gradients_of,
+                      "Inputs that get gradients. Default: all that are the same for every sample")
+          ->delimiter(',')
+          ->type_name("TENSOR,...")
+          ->needs(training));
 }
 
 /// What is said about specs beside their names.
