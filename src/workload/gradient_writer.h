@@ -39,7 +39,8 @@ class GradientWriter {
   /// The same element of another tensor, as an operand.
   static ScalarTree same_element(TensorId tensor, TensorAccess access);
   /// Adds an Einsum over (part of) the points of a forward one; `gradient_of`: the operand of that
-  /// one whose gradient it makes.
+  /// one whose gradient it makes. `name`: a copy, as it may be that of a tensor, and tensors are
+  /// added meanwhile.
   void add_einsum(std::string name, TensorAccess output, ScalarTree tree, const Einsum& like,
                   std::optional<TensorId> gradient_of = std::nullopt);
   /// A tensor like another one, element by element.

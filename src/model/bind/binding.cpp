@@ -229,17 +229,18 @@ class EinsumBinder {
 
   /// What cannot choose multiplies by 0 and 1: select(c, a, b) is c a + (1 - c) b.
   static void write_out_choices(std::vector<OperationCount>* counts) {
-    const auto choices = std::find_if(counts->begin(), counts->end(), [](const auto& count) {
-      return count.kind == OperationKind::kSelect;
-    });
+    const auto count_of = [&](OperationKind kind) {
+      return std::find_if(counts->begin(), counts->end(),
+                          [&](const OperationCount& count) { return count.kind == kind; });
+    };
+    const auto choices = count_of(OperationKind::kSelect);
     if (choices == counts->end()) return;
     const std::int64_t n = choices->per_point;
     counts->erase(choices);
     constexpr std::pair<OperationKind, std::int64_t> kInstead[] = {
         {OperationKind::kAdd, 1}, {OperationKind::kSub, 1}, {OperationKind::kMul, 2}};
     for (const auto& [kind, times] : kInstead) {
-      const auto same = std::find_if(counts->begin(), counts->end(),
-                                     [&](const auto& count) { return count.kind == kind; });
+      const auto same = count_of(kind);
       if (same == counts->end())
         counts->push_back({kind, times * n});
       else

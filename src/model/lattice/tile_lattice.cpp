@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
 
-bool is_prime(std::int64_t value) { return divisors_of(value).size() == 2; }
+bool is_prime(std::int64_t value) { return value > 1 && smallest_prime_of(value) == value; }
 
 /// Of a tile's values, those that are new at a step of the loop over `variable` directly above, on
 /// average over its steps, of which there are `most` at most.

@@ -88,8 +88,15 @@ class Comparer {
     });
   }
 
-  /// What documents say of the specs behind names that may be the same.
+  bool is_same(const char* key) const {
+    return std::all_of(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
+      return subject.document.value(key, Value()) == subjects_.front().document.value(key, Value());
+    });
+  }
+
+  /// What documents say of workloads and architectures behind names that are the same.
   void specs() {
+    const bool has_one_workload = is_same("workload"), has_one_arch = is_same("arch");
     using Facts = std::map<std::string, std::string>;
     std::map<const Value*, Facts> facts;  // per document
     std::set<std::string> names;
@@ -100,18 +107,21 @@ class Comparer {
         names.insert(name);
       };
       const Value efficiency = subject.mapping.value("efficiency", Value());
-      if (efficiency.is_object()) add("operations", efficiency.value("operations", Value()));
-      for (const Value& row : rows(subject.mapping, "occupancy"))
-        add(text(row.at("component")) + " size (bit)", row.value("capacity_bits", Value()));
-      for (const Value& row : rows(subject.document, "machine")) {
-        const std::string component = text(row.at("component"));
+      if (has_one_workload && efficiency.is_object())
+        add("operations", efficiency.value("operations", Value()));
+      if (!has_one_arch) continue;
+      for (const Value& row : subject.mapping.value("occupancy", Value::array()))
+        add(text(row.value("component", Value())) + " size (bit)",
+            row.value("capacity_bits", Value()));
+      for (const Value& row : subject.document.value("machine", Value::array())) {
+        const std::string component = text(row.value("component", Value()));
         add(component + " instances", row.value("instances", Value()));
         const std::string action = text(row.value("action", Value()));
         if (!action.empty())
           add(component + " " + action + " (1/s)", row.value("actions_per_s", Value()));
       }
-      for (const Value& row : rows(subject.document, "sources"))
-        add(text(row.at("component")) + " " + text(row.at("number")) + " (J)",
+      for (const Value& row : subject.document.value("sources", Value::array()))
+        add(text(row.value("component", Value())) + " " + text(row.value("number", Value())),
             row.value("value", Value()));
     }
     for (const std::string& name : names)
@@ -120,12 +130,6 @@ class Comparer {
         const auto found = own.find(name);
         return found == own.end() ? "" : found->second;
       });
-  }
-
-  static std::vector<Value> rows(const Value& of, const char* key) {
-    const auto list = of.find(key);
-    return list != of.end() && list->is_array() ? list->get<std::vector<Value>>()
-                                                : std::vector<Value>();
   }
 
   template <class TextOf>
