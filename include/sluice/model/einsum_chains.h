@@ -32,11 +32,23 @@ struct Chain {
   ComponentId compute;
 };
 
+/// What bounds count of an Einsum among others.
+enum class Counted : std::uint8_t {
+  /// Its part of what no mapping of the workload spends less than: a node that several Einsums may
+  /// share in equal parts, and nothing of the compulsory traffic of the outermost memory.
+  kPart,
+  /// All that it moves in mappings whose Einsums share no node of a tensor but the first.
+  kWhole,
+};
+
+/// Whether something on the way to a compute costs energy or room that chains do not know of.
+bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute);
+
 /// What an Einsum costs at least if its points are spread over the computes in one way.
 struct SpreadBound {
   double seconds = 0;  ///< of the computes
-  /// Of the compute and all that it and the memories on its way move (J), beyond the compulsory
-  /// traffic of the outermost memory. Networks and leakage are left out.
+  /// Of the compute and what it and the memories on its way move (J), as far as it is counted.
+  /// Networks and leakage are left out.
   double energy_j = 0;
   double price = 0;         ///< refine(): of no chain less
   bool is_refined = false;  ///< it knows no more
@@ -48,16 +60,24 @@ struct SpreadBound {
 /// shapes, which goes from all of the Einsum to one point, and whose states also say in which
 /// memory the innermost node of each tensor is. Then the cheapest one whose nodes fit together (A*,
 /// with the former as what is left to come). A window that slides fetches what is new in the steps
-/// of the loop directly above. A node that several Einsums may share is charged in equal parts.
+/// of the loop directly above.
 class EinsumChains {
  public:
-  EinsumChains(const BoundProblem& problem, EinsumId einsum);
+  EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted = Counted::kPart);
   EinsumChains(EinsumChains&&) noexcept;
   EinsumChains& operator=(EinsumChains&&) noexcept;
   ~EinsumChains();
 
   /// Empty for copies, and where there are too many ways.
   const std::vector<SpreadBound>& spreads() const { return spreads_; }
+  /// Whether they know all that the Einsum accesses, where its points are spread, and all that
+  /// costs energy or room on the way to its computes.
+  bool know_all() const;
+  /// Calls its argument once for each index below a number, in any order or at the same time.
+  using Parallel = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
+  /// The least energy of all spreads (J), or `limit`, if that is less. `cancel` ends it, with a
+  /// bound that may be lower; may be null.
+  double least_energy(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
   /// What an objective makes of an energy (J) and a time (s) of the Einsum: grows with both.
   using Price = std::function<double(double energy_j, double seconds)>;
   /// Raises the price of the spread to that of its cheapest chain, or to `limit`, which leaves room
@@ -93,6 +113,7 @@ class EinsumChains {
  private:
   struct Way;
   std::vector<SpreadBound> spreads_;
+  bool know_costs_ = true;
   std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum
   std::vector<std::size_t> way_of_, index_in_way_;  ///< per spread
   std::vector<std::unique_ptr<Chain>> chains_;      ///< per spread, once found

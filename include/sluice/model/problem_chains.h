@@ -30,8 +30,7 @@ class ProblemChains {
 
   /// No mapping's energy or EDP is below it (J, J·s).
   double bound() const { return bound_; }
-  /// Calls its argument once for each index below a number, in any order or at the same time.
-  using Parallel = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
+  using Parallel = EinsumChains::Parallel;
   /// Raises the bound by a small step, or finds chains that may cost less than `limit`: false where
   /// no more is known, or the bound has reached it. What it does depends on the limits alone.
   /// `cancel` ends it; may be null.

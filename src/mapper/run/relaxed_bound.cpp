@@ -191,14 +191,16 @@ void RelaxedBound::run() {
 /// Chains first; then relaxed machines from the outermost cut on, which is soon done, further in,
 /// which tells more, and chains in turn.
 void RelaxedBound::search() {
-  constexpr double kHeadStart = 0.4, kStep = 0.1;  // s: an answer comes first
-  constexpr double kOfChains = 0.1;                // s: before the first relaxed machine
-  constexpr double kShareOfChains = 0.1;           // of the time that passes, later on
-  constexpr double kFurtherIn = 2;                 // s: so long the core is the walks'
-  constexpr double kRest = 3;                      // times what the last search took
+  // In s: an answer comes first; without a budget a proof, if it is soon there.
+  const double head_start = options_.budget_seconds ? 0.4 : 2;
+  constexpr double kStep = 0.1;           // s
+  constexpr double kOfChains = 0.1;       // s: before the first relaxed machine
+  constexpr double kShareOfChains = 0.1;  // of the time that passes, later on
+  constexpr double kFurtherIn = 2;        // s: so long the core is the walks'
+  constexpr double kRest = 3;             // times what the last search took
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
-  if (!pause(kHeadStart)) return;  // the search has ended at once
+  if (!pause(head_start)) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   std::optional<ChainBound> chains =
       has_chains_ ? ChainBound::of(problem_, bounded, options_, nullptr, 1, watch_.flag())

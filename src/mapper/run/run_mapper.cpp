@@ -28,6 +28,7 @@
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/selection.h"
 #include "sluice/mapper/space_bounds.h"
+#include "sluice/model/einsum_chains.h"
 #include "support/atomic_extremes.h"
 #include "support/seconds_since.h"
 #include "too_small.h"
@@ -222,16 +223,6 @@ bool orders_nodes(const Arch& arch) {
   return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& own) {
     return own.tensor_policy() != nullptr && !own.tensor_policy()->tensor_order_options.empty();
   });
-}
-
-/// Whether something on the way to a compute costs energy or room that chains do not know of.
-bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute) {
-  return !compute.networks.empty() ||
-         std::any_of(compute.path.begin(), compute.path.end(), [&](ComponentId component) {
-           const Component& own = problem.arch[component];
-           return own.is_toll() ||
-                  (own.is_memory() && std::get<Memory>(own.kind).buffering == Buffering::kDouble);
-         });
 }
 
 /// Whether chains, which take up to 1.5 GB, leave a search the memory it may use.

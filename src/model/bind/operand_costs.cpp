@@ -363,6 +363,33 @@ Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, T
   return {must, must || (sets->may & bit) != 0 || !rules.may_keep.depends_on.empty()};
 }
 
+bool must_hold_first(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
+                     ComponentId memory, TensorId tensor) {
+  const BoundEinsum& bound = problem[einsum];
+  const BoundComponent& rules = bound.components[memory.index()];
+  const TensorMask bit = TensorMask{1} << bound.local_tensor[tensor.index()];
+  const std::size_t n_tensors = bound.tensors.size();
+  if (!rules.enabled || (rules.forbidden & bit) != 0) return false;
+  const auto is_further_out = [&](ComponentId other) {
+    return problem.arch[other].is_memory() && compute.depth[other.index()] >= 0 &&
+           compute.depth[other.index()] < compute.depth[memory.index()];
+  };
+  const auto asks = [&](const KeepRule& rule) {
+    if (rule.table.empty() ||
+        !std::all_of(rule.depends_on.begin(), rule.depends_on.end(), is_further_out))
+      return false;
+    TensorMask in_all = bit;
+    for (std::size_t entry = 0; entry < rule.table.size(); ++entry) {
+      bool is_held = false;
+      for (std::size_t i = 0; i < rule.depends_on.size(); ++i)
+        is_held = is_held || (entry >> (i * n_tensors) & bit) != 0;
+      if (!is_held) in_all &= rule.table[entry];
+    }
+    return in_all != 0;
+  };
+  return asks(rules.keep) || asks(rules.back);
+}
+
 Holders holders_before(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
                        TensorId tensor, std::size_t end) {
   Holders holders;

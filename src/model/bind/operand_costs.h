@@ -13,6 +13,10 @@ struct Hold {
   bool must = false, may = true;
 };
 Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, TensorId tensor);
+/// Whether a memory on the way to the compute must hold a tensor that none further out does, as
+/// rules like `keep: ~MainMemory` ask.
+bool must_hold_first(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
+                     ComponentId memory, TensorId tensor);
 
 /// Memories on the way to a compute that may hold a tensor, from the inside out, up to the first
 /// one that must: what is next further in gets it from one of them.

@@ -223,7 +223,9 @@ class TileLattice::Search {
       // From the first memory further out that must hold it, or one further in.
       std::size_t from = i;
       while (from > 0 && !tensor.known->must[from - 1]) --from;
-      if (tensor.known->is_backed_first) from = std::max<std::size_t>(from, 1);
+      if (tensor.known->is_backed_first || i > tensor.known->last_backing ||
+          tensor.first_j[label.shape] > 0)
+        from = std::max<std::size_t>(from, 1);
       for (; from <= i; ++from) {
         Position earlier = position;
         earlier[k] = from;

@@ -25,7 +25,8 @@ bool is_known(const BoundProblem& problem, EinsumId id, const BoundAccess& acces
 
 }  // namespace
 
-ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const BoundCompute& compute)
+ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
+                           Counted counted)
     : memories(memories_of(problem, compute)),
       spreads(problem, id, compute, memories),
       points(iteration_points(problem.workload[id]) * instances_of(problem, id)) {
@@ -41,14 +42,18 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
                              Ports::kSeparate);
   }
   for (const BoundAccess& access : bound.accesses) {
-    if (!is_known(problem, id, access)) continue;
+    if (!is_known(problem, id, access)) {
+      knows_all = false;
+      continue;
+    }
     ChainTensor own;
     own.access = &access;
     own.tensor = bound.tensors[static_cast<std::size_t>(access.tensor)];
     own.values = values_of(problem, id, access);
     own.has_windows = std::find(access.relevance.begin(), access.relevance.end(),
                                 Relevance::kPartial) != access.relevance.end();
-    own.share = 1.0 / static_cast<double>(problem.roles.users(own.tensor).size());
+    if (counted == Counted::kPart)
+      own.share = 1.0 / static_cast<double>(problem.roles.users(own.tensor).size());
     for (std::size_t m = 0; m < memories.size(); ++m) {
       const ComponentId memory = compute.path[memories[m]];
       const Hold hold = hold_of(problem, id, memory, own.tensor);
@@ -70,9 +75,22 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
       for (const TileLimit& limit : bound.components[memory.index()].tile_limits)
         if ((limit.tensors >> access.tensor & 1) != 0) limits.push_back(limit);
     }
+    const auto must_be_first = [&](std::size_t m) {
+      return must_hold_first(problem, id, compute, compute.path[memories[m]], own.tensor);
+    };
+    while (own.last_backing + 1 < own.memories.size() && !own.must[own.last_backing] &&
+           !must_be_first(own.memories[own.last_backing]))
+      ++own.last_backing;
+    // Other loops above the first node would compute values again, but for rows that are passed on.
+    const bool passes_rows = counted == Counted::kPart;
+    for (const Relevance seen : access.relevance)
+      own.may_be_cut.push_back(seen == Relevance::kRelevant ||
+                               (seen == Relevance::kPartial && passes_rows) ||
+                               problem.roles.has_several_makers(own.tensor));
     const bool must_be_outermost =
         !own.memories.empty() && own.memories.front() == 0 && own.must.front();
-    if (must_be_outermost && is_compulsory(problem.roles, own.tensor, access.is_output))
+    if (counted == Counted::kPart && must_be_outermost &&
+        is_compulsory(problem.roles, own.tensor, access.is_output))
       own.compulsory = own.values;
     own.is_backed_first = must_be_outermost;
     own.is_above_all = problem.workload[own.tensor].persistent;
@@ -104,7 +122,8 @@ bool ChainTensor::equals(const ChainTensor& other) const {
          read_j == other.read_j && write_j == other.write_j && read_s == other.read_s &&
          write_s == other.write_s && drain_j == other.drain_j && values == other.values &&
          compulsory == other.compulsory && share == other.share &&
-         is_backed_first == other.is_backed_first && is_above_all == other.is_above_all &&
+         is_backed_first == other.is_backed_first && last_backing == other.last_backing &&
+         may_be_cut == other.may_be_cut && is_above_all == other.is_above_all &&
          has_nodes == other.has_nodes;
 }
 
@@ -114,7 +133,12 @@ bool ChainTensors::equals(const ChainTensors& other) const {
            std::equal(a.gaps.begin(), a.gaps.end(), b.gaps.begin(),
                       [](const GapFactors* x, const GapFactors* y) { return x->all == y->all; });
   };
-  return memories == other.memories && size_bits == other.size_bits &&
+  const auto same_gap = [](const SpatialGap& a, const SpatialGap& b) {
+    return a.memory == b.memory && a.may_reuse == b.may_reuse && a.dimensions == b.dimensions;
+  };
+  return std::equal(spreads.gaps().begin(), spreads.gaps().end(), other.spreads.gaps().begin(),
+                    other.spreads.gaps().end(), same_gap) &&
+         memories == other.memories && size_bits == other.size_bits &&
          forces_order == other.forces_order && sizes == other.sizes && points == other.points &&
          std::equal(tensors.begin(), tensors.end(), other.tensors.begin(), other.tensors.end(),
                     [](const ChainTensor& a, const ChainTensor& b) { return a.equals(b); }) &&
@@ -161,7 +185,9 @@ double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer
   const std::vector<SpatialGap>& gaps = spreads.gaps();
   for (std::size_t g = 0; g < gaps.size(); ++g) {
     const bool is_outside = gaps[g].memory <= outer && !(tensor.is_above_all && outer == 0);
-    if (is_outside || gaps[g].memory > inner) continue;
+    if (is_outside || gaps[g].memory > inner ||
+        (gaps[g].may_reuse >> tensor.access->tensor & 1) == 0)
+      continue;
     product *= spread.gaps.empty() ? gaps[g].fanout : tensor.same_in(spread.gaps[g]->all);
   }
   return spread.gaps.empty() ? std::min(product, tensor.same_in(spread.all)) : product;
@@ -197,9 +223,43 @@ double ChainTensors::least_operand_energy(const ChainTensor& tensor, const Sprea
   return least;
 }
 
-double ChainTensors::least_operand_energy(const Spread& spread) const {
+double ChainTensors::least_node_energy(const ChainTensor& tensor, std::size_t from, std::size_t i,
+                                       const Spread& spread) const {
+  double moved = tensor.values;  // on each of the instances that have the same
+  for (std::size_t g = 0; g < spread.gaps.size(); ++g)
+    if (spreads.gaps()[g].memory <= tensor.memories[i])
+      moved *= tensor.same_in(spread.gaps[g]->all);
+  const double apart =
+      moved / spread_between(tensor, tensor.memories[from], tensor.memories[i], spread);
+  const bool is_output = tensor.access->is_output;
+  const double compulsory = from == 0 ? tensor.compulsory : 0;
+  return tensor.share * (moved * (is_output ? tensor.drain_j[i] : tensor.write_j[i]) +
+                         std::max(0.0, apart - compulsory) *
+                             (is_output ? tensor.write_j[from] : tensor.read_j[from]));
+}
+
+double ChainTensors::least_energy(const ChainTensor& tensor, const Spread& spread) const {
+  if (!tensor.has_nodes || spread.gaps.size() < spreads.gaps().size())
+    return least_operand_energy(tensor, spread);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<double> down_to(tensor.memories.size(), kNone);  // nodes as far in as each memory
+  double least = kNone;
+  for (std::size_t i = 0; i < down_to.size(); ++i) {
+    if (tensor.is_backed_first ? i == 0 : i <= tensor.last_backing) down_to[i] = 0;
+    for (std::size_t from = i; from-- > 0;) {
+      down_to[i] = std::min(down_to[i], down_to[from] + least_node_energy(tensor, from, i, spread));
+      if (tensor.must[from] != 0) break;
+    }
+    if (std::find(tensor.must.begin() + static_cast<std::ptrdiff_t>(i) + 1, tensor.must.end(), 1) ==
+        tensor.must.end())
+      least = std::min(least, down_to[i] + operand_energy(tensor, i, spread));
+  }
+  return least;
+}
+
+double ChainTensors::least_energy(const Spread& spread) const {
   double sum = 0;
-  for (const ChainTensor& tensor : tensors) sum += least_operand_energy(tensor, spread);
+  for (const ChainTensor& tensor : tensors) sum += least_energy(tensor, spread);
   return sum;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sluice/model/binding.h"
+#include "sluice/model/einsum_chains.h"
 #include "spreads.h"
 
 namespace sluice {
@@ -24,7 +25,10 @@ struct ChainTensor {
   /// out.
   double compulsory = 0;
   double share = 1;              ///< of a node's cost, where other Einsums may share it
-  bool is_backed_first = false;  ///< in the first of its memories; else in any
+  bool is_backed_first = false;  ///< in the first of its memories
+  std::size_t last_backing = 0;  ///< the innermost of its memories that may back it
+  /// Per variable: its temporal loops may stand above the first node.
+  std::vector<char> may_be_cut;
   bool has_windows = false;
   /// Persistent: its first node is outside of all loops, spatial ones too.
   bool is_above_all = false;
@@ -40,7 +44,8 @@ struct ChainTensor {
 
 /// An Einsum's tensors that bounds know, on the way to a compute.
 struct ChainTensors {
-  ChainTensors(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute);
+  ChainTensors(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
+               Counted counted);
 
   /// Energy of the operand that the compute takes from (hands to) the i-th of the tensor's
   /// memories (J).
@@ -50,10 +55,10 @@ struct ChainTensors {
     double moved = 0, returned = 0;
   };
   Moves operand_moves(const ChainTensor& tensor, std::size_t i, const Spread& spread) const;
-  /// Of all operands, each from the memory that is cheapest for it.
-  double least_operand_energy(const Spread& spread) const;
-  /// The same of one.
+  /// Of a tensor's operands, from the memory that is cheapest for them.
   double least_operand_energy(const ChainTensor& tensor, const Spread& spread) const;
+  /// Of all tensors' operands and nodes, if each value came once to where it is needed.
+  double least_energy(const Spread& spread) const;
   /// What a memory moves costs so much more for each second that its instances are busy together.
   void charge_for_time(std::size_t memory, double j_per_s);
   /// Tile shapes of a spread, and for each the memories of the innermost nodes.
@@ -67,12 +72,18 @@ struct ChainTensors {
   double spread_between(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
                         const Spread& spread) const;
 
+  double least_energy(const ChainTensor& tensor, const Spread& spread) const;
+  /// What the i-th of its memories takes from the one `from` (hands back to it), at least.
+  double least_node_energy(const ChainTensor& tensor, std::size_t from, std::size_t i,
+                           const Spread& spread) const;
+
   std::vector<std::size_t> memories;  ///< places on the way to the compute
   std::vector<double> size_bits;      ///< per memory
   std::vector<char> forces_order;     ///< per memory
   std::vector<double> instances;      ///< per memory
   std::vector<char> separate_ports;   ///< per memory
   std::vector<ChainTensor> tensors;
+  bool knows_all = true;  ///< no access of the Einsum is missing
   Spreads spreads;
   Factors64 sizes;    ///< per variable
   double points = 0;  ///< of all runs of the Einsum

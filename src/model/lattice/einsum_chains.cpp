@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "chain_tensors.h"
 #include "model/bind/compute_bound.h"
@@ -98,11 +99,20 @@ class ChainWriter {
 
 }  // namespace
 
+bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute) {
+  return !compute.networks.empty() ||
+         std::any_of(compute.path.begin(), compute.path.end(), [&](ComponentId component) {
+           const Component& own = problem.arch[component];
+           return own.is_toll() ||
+                  (own.is_memory() && std::get<Memory>(own.kind).buffering == Buffering::kDouble);
+         });
+}
+
 struct EinsumChains::Way {
-  Way(const BoundProblem& problem, EinsumId id, const BoundCompute& own)
+  Way(const BoundProblem& problem, EinsumId id, const BoundCompute& own, Counted counted)
       : bound(problem[id]),
         compute(own),
-        tensors(problem, id, own),
+        tensors(problem, id, own, counted),
         compute_j(compute_energy(problem, id, own)),
         seconds(tensors.points * seconds_per_point(problem, own)) {}
 
@@ -159,11 +169,12 @@ struct EinsumChains::Way {
   double compute_j, seconds;  ///< of all points, on one instance
 };
 
-EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum) {
+EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted) {
   if (problem.workload[einsum].is_copy_operation) return;
   for (const BoundCompute& compute : problem[einsum].computes) {
-    ways_.push_back(std::make_unique<Way>(problem, einsum, compute));
+    ways_.push_back(std::make_unique<Way>(problem, einsum, compute, counted));
     const Way& way = *ways_.back();
+    know_costs_ = know_costs_ && !has_unknown_costs(problem, compute);
     const std::vector<Spread>& spreads = way.tensors.spreads.all();
     if (spreads.empty()) {  // nothing is known of this way
       spreads_.clear();
@@ -171,12 +182,45 @@ EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum) {
     }
     for (std::size_t i = 0; i < spreads.size(); ++i) {
       spreads_.push_back({way.seconds / spreads[i].lanes,
-                          way.compute_j + way.tensors.least_operand_energy(spreads[i]), 0, false});
+                          way.compute_j + way.tensors.least_energy(spreads[i]), 0, false});
       way_of_.push_back(ways_.size() - 1);
       index_in_way_.push_back(i);
     }
   }
   chains_.resize(spreads_.size());
+}
+
+bool EinsumChains::know_all() const {
+  return know_costs_ && !spreads_.empty() &&
+         std::all_of(ways_.begin(), ways_.end(), [](const auto& way) {
+           const std::vector<Spread>& spreads = way->tensors.spreads.all();
+           return way->tensors.knows_all &&
+                  spreads.front().gaps.size() == way->tensors.spreads.gaps().size();
+         });
+}
+
+/// Some at once, those first that may have it.
+double EinsumChains::least_energy(double limit, const Parallel& parallel,
+                                  const std::atomic<bool>* cancel) {
+  constexpr std::size_t kAtOnce = 8;
+  const auto price = [](double energy_j, double) { return energy_j; };
+  const auto least_of = [&](std::size_t s) {
+    return std::max(spreads_[s].price, spreads_[s].energy_j);
+  };
+  std::vector<std::size_t> order(spreads_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return least_of(a) < least_of(b); });
+  for (std::size_t n = 0; n < order.size() && least_of(order[n]) < limit; n += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, order.size() - n);
+    parallel(count, [&](std::size_t i) { refine(order[n + i], price, limit, cancel); });
+    for (std::size_t i = n; i < n + count; ++i) limit = std::min(limit, least_of(order[i]));
+    if (cancel != nullptr && *cancel) {  // the others are no better than they seem
+      for (std::size_t i = n; i < order.size(); ++i) limit = std::min(limit, least_of(order[i]));
+      break;
+    }
+  }
+  return limit;
 }
 
 bool EinsumChains::equals(const EinsumChains& other) const {

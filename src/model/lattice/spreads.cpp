@@ -86,7 +86,9 @@ void Spreads::find_gaps() {
         problem_[id_].components[compute_.path[p].index()].spatial;
     for (std::uint32_t d = 0; d < spatial.size(); ++d) {
       if (spatial[d].fanout < 2) continue;
-      if (gaps_.empty() || gaps_.back().memory != memory) gaps_.push_back({memory, 1, {}});
+      if (gaps_.empty() || gaps_.back().memory != memory ||
+          gaps_.back().may_reuse != spatial[d].may_reuse)
+        gaps_.push_back({memory, spatial[d].may_reuse, 1, {}});
       gaps_.back().fanout *= static_cast<double>(spatial[d].fanout);
       gaps_.back().dimensions.emplace_back(compute_.path[p], d);
     }

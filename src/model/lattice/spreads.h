@@ -13,10 +13,11 @@ using Factors64 = std::vector<std::int64_t>;
 
 double product_of(const Factors64& factors);
 
-/// The spatial dimensions between two memories on the way to a compute (the last ones: between the
-/// innermost memory and the compute).
+/// Spatial dimensions between two memories on the way to a compute (the last ones: between the
+/// innermost memory and the compute) that multicast or reduce the same tensors.
 struct SpatialGap {
   std::size_t memory = 0;  ///< that they lie directly outside of: a place among the memories
+  TensorMask may_reuse = 0;
   double fanout = 1;
   std::vector<std::pair<ComponentId, std::uint32_t>> dimensions;
 };

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 
 #include "model/bind/divisors.h"
 #include "model/bind/index_extent.h"
+#include "tile_rows.h"
 
 namespace sluice {
 namespace {
@@ -14,22 +16,36 @@ constexpr double kUnreached = std::numeric_limits<double>::infinity();
 
 bool is_prime(std::int64_t value) { return value > 1 && smallest_prime_of(value) == value; }
 
-/// Of a tile's values, those that are new at a step of the loop over `variable` directly above, on
-/// average over its steps, of which there are `most` at most.
-double new_share(const BoundAccess& access, const Factors64& tile, std::size_t variable,
+/// Of the values of a rank that a tile covers, those that are new at a step of the loop over
+/// `variable` directly above, on average over its steps, of which there are `most` at most.
+template <class SizeOf>
+double new_share(const BoundIndex& index, const SizeOf& size_of, std::size_t variable,
                  double most) {
   double share = 1;
-  for (const BoundIndex& index : access.index) {
-    if (index.terms.size() < 2) continue;
-    const auto all = static_cast<double>(
-        extent_of(index, [&](int v) { return tile[static_cast<std::size_t>(v)]; }));
-    for (const BoundTerm& term : index.terms) {
-      if (static_cast<std::size_t>(term.variable) != variable) continue;
-      const auto step = static_cast<double>(std::abs(term.coefficient) * tile[variable]);
-      share = std::min(share, (1 + (most - 1) * std::min(1.0, step / all)) / most);
-    }
+  const auto all = static_cast<double>(extent_of(index, size_of));
+  for (const BoundTerm& term : index.terms) {
+    if (static_cast<std::size_t>(term.variable) != variable) continue;
+    const auto step = static_cast<double>(std::abs(term.coefficient) * size_of(term.variable));
+    share = std::min(share, (1 + (most - 1) * std::min(1.0, step / all)) / most);
   }
   return share;
+}
+
+/// The variables of a rank's index, each once.
+std::vector<std::size_t> variables_of(const BoundIndex& index) {
+  std::vector<std::size_t> variables;
+  for (const BoundTerm& term : index.terms) {
+    const auto v = static_cast<std::size_t>(term.variable);
+    if (std::find(variables.begin(), variables.end(), v) == variables.end()) variables.push_back(v);
+  }
+  return variables;
+}
+
+/// Lowers the first `size` numbers of each block to those of another row.
+void lower_blocks(const double* from, double* into, std::size_t n_blocks, std::size_t block,
+                  std::size_t size) {
+  for (std::size_t n = 0; n < n_blocks; ++n, from += block, into += block)
+    for (std::size_t x = 0; x < size; ++x) into[x] = std::min(into[x], from[x]);
 }
 
 }  // namespace
@@ -123,9 +139,6 @@ void TileLattice::add_places() {
     for (std::size_t i = 0; i < known.memories.size(); ++i) {
       Place& place = tensor.places.emplace_back();
       place.energy.resize(i * (windows_.size() + 1));
-      place.bits.resize(n_tiles_);
-      place.moved.resize(n_tiles_);
-      if (known.slides()) place.share.assign(windows_.size(), Row(n_tiles_, 1));
       // On all instances outside of it.
       place.first_sums = known.values * known.same_in(spread_.all);
       if (!spread_.gaps.empty()) place.first_sums /= known.same_in(most_inside_[known.memories[i]]);
@@ -137,53 +150,99 @@ void TileLattice::add_places() {
 }
 
 void TileLattice::price() {
-  const std::size_t n_variables = divisors_.size();
-  std::vector<std::size_t> index(n_variables, 0);
-  Factors64 tile(n_variables, 1);
-  for (std::size_t x = 0; x < n_tiles_; ++x) {
-    for (Tensor& tensor : tensors_) {
-      const ChainTensor& known = *tensor.known;
-      for (std::size_t i = 0; i < known.memories.size(); ++i) {
-        Place& place = tensor.places[i];
-        const Factors64 &most = most_inside_[known.memories[i]],
-                        &least = least_inside_[known.memories[i]];
-        for (std::size_t v = 0; v < n_variables; ++v) tile[v] = divisors_[v][index[v]] * least[v];
-        place.bits[x] =
-            volume_of(*known.access, [&](int v) { return tile[static_cast<std::size_t>(v)]; }) *
-            known.bits[i];
-        for (const TileLimit& limit : known.limits[i]) {
-          const std::int64_t own = divisors_[limit.variable][index[limit.variable]];
-          if (own * least[limit.variable] > limit.maximum ||
-              own * most[limit.variable] < limit.minimum)
-            place.bits[x] = kUnreached;  // it is not allowed, as if it did not fit
-        }
-        double visits = chain_.points;
-        for (std::size_t v = 0; v < n_variables; ++v) {
-          tile[v] = divisors_[v][index[v]] * most[v];
-          visits /= static_cast<double>(tile[v]);
-        }
-        place.moved[x] = visits * volume_of(*known.access, [&](int v) {
-                           return tile[static_cast<std::size_t>(v)];
-                         });
-        const auto share_of = [&](std::size_t v, std::int64_t trips) {
-          const std::int64_t all = divisors_[v].back() / divisors_[v][index[v]];
-          return new_share(*known.access, tile, v, static_cast<double>(trips > 0 ? trips : all));
-        };
-        if (known.slides() && windows_.empty()) {
-          double least_share = 1;
-          for (std::size_t v = 0; v < n_variables; ++v)
-            if (known.access->relevance[v] == Relevance::kPartial)
-              least_share = std::min(least_share, share_of(v, 0));
-          place.moved[x] *= least_share;
-        }
-        for (std::size_t w = 0; w < place.share.size(); ++w)
-          place.share[w][x] = share_of(windows_[w].variable, windows_[w].trips);
+  Row tiles(n_tiles_, 1);  // that all points make
+  for (std::size_t v = 0; v < divisors_.size(); ++v)
+    combine_with(
+        divisors_, {v}, [&](const auto& at) { return static_cast<double>(divisors_[v][at[0]]); },
+        std::divides<>(), &tiles);
+  for (Tensor& tensor : tensors_) {
+    const ChainTensor& known = *tensor.known;
+    tensor.first_j.assign(n_tiles_, 0);
+    for (std::size_t v = 0; v < divisors_.size(); ++v) {
+      const std::size_t last = divisors_[v].size() - 1;
+      if (known.may_be_cut[v] == 0)
+        combine_with(
+            divisors_, {v}, [&](const auto& at) { return at[0] == last ? 0 : kUnreached; },
+            std::plus<>(), &tensor.first_j);
+    }
+    Row volumes, least_volumes, moved;
+    for (std::size_t i = 0; i < known.memories.size(); ++i) {
+      const Factors64 &most = most_inside_[known.memories[i]],
+                      &least = least_inside_[known.memories[i]];
+      Place& place = tensor.places[i];
+      if (i == 0 || most != most_inside_[known.memories[i - 1]] ||
+          least != least_inside_[known.memories[i - 1]]) {
+        volumes = volumes_of(*known.access, most);
+        least_volumes = most == least ? volumes : volumes_of(*known.access, least);
+        const double visits = chain_.points / static_cast<double>(product_of(most));
+        moved.resize(n_tiles_);
+        for (std::size_t x = 0; x < n_tiles_; ++x) moved[x] = visits * tiles[x] * volumes[x];
       }
+      place.moved = moved;
+      place.bits = least_volumes;
+      for (double& bits : place.bits) bits *= known.bits[i];
+      for (const TileLimit& limit : known.limits[i]) {
+        const std::size_t v = limit.variable;
+        const auto is_allowed = [&](const auto& at) {
+          const std::int64_t own = divisors_[v][at[0]];
+          return own * least[v] <= limit.maximum && own * most[v] >= limit.minimum;
+        };
+        combine_with(  // where it is not, as if it did not fit
+            divisors_, {v}, [&](const auto& at) { return is_allowed(at) ? 0 : kUnreached; },
+            std::plus<>(), &place.bits);
+      }
+      if (!known.slides()) continue;
+      for (const Window& window : windows_) {
+        Row& share = place.share.emplace_back(n_tiles_, 1);
+        shrink_to_new(*known.access, most, window.variable, window.trips, &share);
+      }
+      if (!windows_.empty()) continue;
+      Row share(n_tiles_, 1);
+      for (std::size_t v = 0; v < divisors_.size(); ++v)
+        if (known.access->relevance[v] == Relevance::kPartial)
+          shrink_to_new(*known.access, most, v, 0, &share);
+      for (std::size_t x = 0; x < n_tiles_; ++x) place.moved[x] *= share[x];
     }
-    for (std::size_t v = 0; v < n_variables; ++v) {
-      if (++index[v] < divisors_[v].size()) break;
-      index[v] = 0;
-    }
+  }
+}
+
+/// Per tile shape: values of an access' tile, with the factors of spatial loops further in.
+TileLattice::Row TileLattice::volumes_of(const BoundAccess& access, const Factors64& inside) const {
+  Row row(n_tiles_, 1);
+  for (const BoundIndex& index : access.index) {
+    const std::vector<std::size_t> variables = variables_of(index);
+    Factors64 tile(divisors_.size(), 1);
+    const auto extent = [&](const DivisorIndices& at) {
+      for (std::size_t k = 0; k < at.size(); ++k)
+        tile[variables[k]] = divisors_[variables[k]][at[k]] * inside[variables[k]];
+      return static_cast<double>(
+          extent_of(index, [&](int v) { return tile[static_cast<std::size_t>(v)]; }));
+    };
+    combine_with(divisors_, variables, extent, std::multiplies<>(), &row);
+  }
+  return row;
+}
+
+/// Per tile shape: the share of its values that is new where a loop moves it over a variable, in so
+/// many steps (0: all there are).
+void TileLattice::shrink_to_new(const BoundAccess& access, const Factors64& inside, std::size_t v,
+                                std::int64_t trips, Row* share) const {
+  for (const BoundIndex& index : access.index) {
+    const std::vector<std::size_t> variables = variables_of(index);
+    const auto own = std::find(variables.begin(), variables.end(), v);
+    if (index.terms.size() < 2 || own == variables.end()) continue;
+    const auto k_own = static_cast<std::size_t>(own - variables.begin());
+    Factors64 tile(divisors_.size(), 1);
+    const auto new_in = [&](const DivisorIndices& at) {
+      for (std::size_t k = 0; k < at.size(); ++k)
+        tile[variables[k]] = divisors_[variables[k]][at[k]] * inside[variables[k]];
+      const std::int64_t all = divisors_[v].back() / divisors_[v][at[k_own]];
+      return new_share(
+          index, [&](int u) { return tile[static_cast<std::size_t>(u)]; }, v,
+          static_cast<double>(trips > 0 ? trips : all));
+    };
+    combine_with(
+        divisors_, variables, new_in, [](double a, double b) { return std::min(a, b); }, share);
   }
 }
 
@@ -201,7 +260,6 @@ double TileLattice::least(const std::function<bool(double)>& too_much, double ot
     return otherwise;
   add_places();
   price();
-  nothing_.assign(n_tiles_, 0);
   rows_.assign(n_positions_, {});
   find_starts();
   for (const auto& [position, start] : starts_)
@@ -339,24 +397,17 @@ void TileLattice::close(std::vector<Row>* rows) const {
     for (std::size_t x = 0; x < n_tiles_; ++x) least[x] = std::min(least[x], (*rows)[w][x]);
   for (std::size_t v = 0; v < divisors_.size(); ++v) {
     const std::size_t stride = strides_[v], block = stride * divisors_[v].size();
-    for (std::size_t begin = 0; begin < n_tiles_; begin += block)
-      for (std::size_t i = divisors_[v].size(); i-- > 0;)
-        for (const std::size_t j : smaller_[v][i]) {
-          const double* from = &least[begin + i * stride];
-          double* into = &least[begin + j * stride];
-          for (std::size_t x = 0; x < stride; ++x) into[x] = std::min(into[x], from[x]);
-        }
+    for (std::size_t i = divisors_[v].size(); i-- > 0;)
+      for (const std::size_t j : smaller_[v][i])
+        lower_blocks(&least[i * stride], &least[j * stride], n_tiles_ / block, block, stride);
   }
   for (std::size_t w = 1; w < rows->size(); ++w) {
     const Window& window = windows_[w - 1];
     const std::size_t stride = strides_[window.variable];
     const std::size_t block = stride * divisors_[window.variable].size();
-    for (std::size_t begin = 0; begin < n_tiles_; begin += block)
-      for (std::size_t n = 0; n < window.from.size(); ++n) {
-        const double* from = &least[begin + window.from[n] * stride];
-        double* into = &(*rows)[w][begin + window.to[n] * stride];
-        for (std::size_t x = 0; x < stride; ++x) into[x] = std::min(into[x], from[x]);
-      }
+    for (std::size_t n = 0; n < window.from.size(); ++n)
+      lower_blocks(&least[window.from[n] * stride], &(*rows)[w][window.to[n] * stride],
+                   n_tiles_ / block, block, stride);
   }
 }
 
@@ -418,13 +469,15 @@ void TileLattice::place_nodes(std::size_t p) {
     const Tensor& tensor = tensors_[k];
     for (std::size_t i = position[k]; i < tensor.known->memories.size(); ++i) {
       if (i > position[k] && tensor.known->must[i - 1]) break;
+      if (position[k] == 0 && i > tensor.known->last_backing) break;
       if (!may_follow(position, tensor, i)) continue;
       const Row room = free_room(position, k, i);
       const Row& bits = tensor.places[i].bits;
       std::vector<Row>& next = rows_of(p + (i + 1 - position[k]) * tensor.stride);
       for (std::size_t w = 0; w < next.size(); ++w) {
         const Row& before = rows_[p][w];
-        const Row& energy = position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : nothing_;
+        const Row& energy =
+            position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : tensor.first_j;
         for (std::size_t x = 0; x < n_tiles_; ++x) {
           const double sum =
               bits[x] <= room[x] && bits[x] < kUnreached ? before[x] + energy[x] : kUnreached;

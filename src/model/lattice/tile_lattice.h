@@ -85,6 +85,7 @@ class TileLattice {
     const ChainTensor* known = nullptr;
     std::vector<Place> places;
     std::vector<double> operand_j;  ///< per memory
+    Row first_j;                    ///< of its first node: 0, or infinite where none may stand
     std::size_t stride = 1;         ///< of its place in a position
     std::size_t n_positions = 1;
   };
@@ -97,6 +98,9 @@ class TileLattice {
   void add_windows(std::size_t v, bool step_by_step);
   void add_places();
   void price();
+  Row volumes_of(const BoundAccess& access, const Factors64& inside) const;
+  void shrink_to_new(const BoundAccess& access, const Factors64& inside, std::size_t variable,
+                     std::int64_t trips, Row* share) const;
   std::size_t index_of(std::size_t shape, std::size_t variable) const {
     return shape / strides_[variable] % divisors_[variable].size();
   }
@@ -132,7 +136,6 @@ class TileLattice {
   /// Per memory and variable: factors of spatial loops further in, as many as there may be, and as
   /// there must be.
   std::vector<Factors64> most_inside_, least_inside_;
-  Row nothing_;  // zeros
   /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
   std::vector<std::vector<Row>> rows_;
   bool keeps_rows_;

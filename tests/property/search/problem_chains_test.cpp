@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <random>
@@ -18,6 +19,8 @@
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/relaxed_bound.h"
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/mapper/space_bounds.h"
+#include "sluice/model/einsum_chains.h"
 #include "support/random_cases.h"
 
 namespace sluice {
@@ -27,14 +30,15 @@ constexpr oracle::EnumerationLimits kLimits = {.max_nests = 500, .max_evaluation
 constexpr double kRounding = 1 + 1e-12;  ///< sums of the same terms in another order
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
+void one_by_one(std::size_t count, const std::function<void(std::size_t)>& body) {
+  for (std::size_t i = 0; i < count; ++i) body(i);
+}
+
 double bound_of(const BoundProblem& problem, Objective objective, double limit) {
   ProblemChains chains(
       problem,
       objective == Objective::kEnergy ? ProblemChains::Goal::kEnergy : ProblemChains::Goal::kEdp,
       nullptr);
-  const auto one_by_one = [](std::size_t count, const auto& body) {
-    for (std::size_t i = 0; i < count; ++i) body(i);
-  };
   while (chains.refine(limit, one_by_one, nullptr)) continue;
   return chains.bound();
 }
@@ -98,6 +102,49 @@ TEST(ProblemChains, AreBelowWhatMappersFind) {
       }
   }
   EXPECT_GT(asked, cases.count);
+}
+
+// Where Einsums share no node but the first of a tensor, each costs at least what its chains say.
+TEST(ProblemChains, KnowWhatEachEinsumSpendsAmongOthers) {
+  const testing::RandomCases cases = testing::random_cases(60);
+  std::int64_t asked = 0, met = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    std::mt19937_64 random(seed);
+    MapperOptions options = drawn.options;
+    options.constraints = {};
+    options.row_fusion = false;
+    const BoundProblem problem = testing::with_odd_fanouts(drawn.problem, &random);
+    if (factors_of(options) != Factors::kPerfect) continue;
+    std::vector<double> least;
+    for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+      EinsumChains chains(problem, EinsumId(e), Counted::kWhole);
+      least.push_back(
+          chains.know_all() ? chains.least_energy(kNoLimit, one_by_one, nullptr) / kRounding : 0);
+    }
+    for (const char* name : {"fused", "random", "random", "anneal"}) {
+      options.objectives = {Objective::kEnergy};
+      options.budget_evaluations.reset();
+      if (std::string(name) != "fused") options.budget_evaluations = 20;
+      options.seed = random() % 1000;
+      const auto best = standard_mappers().find(name)->map(problem, options, {});
+      if (!best || best->mappings.empty()) continue;
+      const MappedResult& mapped = best->mappings.front();
+      std::vector<double> spent(problem.einsums.size(), 0);
+      for (const EnergyRow& row : mapped.cost.energy) spent[row.einsum.index()] += row.energy_j;
+      for (std::size_t e = 0; e < least.size(); ++e) {
+        ++asked;
+        met += least[e] * kRounding * kRounding >= spent[e];
+        EXPECT_LE(least[e], spent[e]) << "seed " << seed << " " << name << " Einsum " << e << "\n"
+                                      << oracle::to_yaml(drawn.spec) << to_yaml(problem.arch)
+                                      << to_yaml(mapped.mapping, problem.workload, problem.arch);
+      }
+    }
+  }
+  RecordProperty("asked", static_cast<int>(asked));
+  RecordProperty("met", static_cast<int>(met));
+  EXPECT_GT(met * 16, asked);
 }
 
 /// A constraint of each kind that chains know, on components, tensors and variables by chance.

@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <optional>
 
 #include "loop_search.h"
 #include "mapper/common/parallel.h"
+#include "mapper/request/constrained_problem.h"
+#include "mapper/request/einsum_orders.h"
+#include "mapper/request/overridden_rules.h"
+#include "sluice/mapper/space_bounds.h"
+#include "sluice/model/einsum_chains.h"
 #include "state_lists.h"
 #include "support/atomic_extremes.h"
 
@@ -111,6 +117,34 @@ std::optional<double> least_energy(const TileSearchContext& context, const Compi
   return least.found ? leakage + least.cost.energy : known.load();
 }
 
+/// The least energy of all templates that take so long, by the chains of the Einsum, as far as it
+/// is below `known` (else that). None where they do not know all that it costs.
+std::optional<double> least_by_chains(const TileSearchContext& context,
+                                      const std::vector<CompiledTemplate>& compiled, double latency,
+                                      double known) {
+  constexpr double kMostStates = 5e9;  // a minute
+  constexpr double kMemoryBytes = 2e9;
+  const MapperOptions& options = *context.options;
+  if (!options.pruning.chains || factors_of(options) != Factors::kPerfect || options.row_fusion ||
+      has_recurrence(context.problem->roles) ||
+      may_override_keep(*context.problem, *context.constraints) ||
+      (options.memory_bytes && *options.memory_bytes < kMemoryBytes))
+    return std::nullopt;
+  const BoundProblem bounded = constrained(*context.problem, *context.constraints);
+  EinsumChains chains(bounded, context.shape->einsum, Counted::kWhole);
+  if (!chains.know_all() || chains.n_states() > kMostStates) return std::nullopt;
+  double leakage = std::numeric_limits<double>::infinity();
+  for (const CompiledTemplate& own : compiled)
+    if (own.program.feasible)
+      leakage =
+          std::min(leakage, own.program.leak_w * std::max(latency, own.program.least_latency));
+  if (!(leakage < known)) return std::nullopt;
+  const auto in_parallel = [&](std::size_t count, const auto& body) {
+    parallel_for(options.threads, count, body);
+  };
+  return leakage + chains.least_energy(known - leakage, in_parallel, context.cancel);
+}
+
 /// Of all templates, those first that may cost the least; `loose` is a bound of each. One template
 /// that is too much work makes all others useless.
 template <class Least>
@@ -151,6 +185,11 @@ EnergyLatency least_cost(const TileSearchContext& searched, const std::vector<Te
   // Searched for the best whole mapping, a template is searched for all that its energy can bound.
   if (searched.met_objective != nullptr) {
     result.energy = loose.energy;
+    return result;
+  }
+  if (const auto least = least_by_chains(context, compiled, result.latency, known.energy)) {
+    constexpr double kOtherOrder = 1e-12;  // of sums in another order
+    result.energy = std::max(loose.energy, *least * (1 - kOtherOrder));
     return result;
   }
   result.energy =
