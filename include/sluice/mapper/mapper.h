@@ -185,6 +185,8 @@ class Mapper {
   /// Whether its space has collectives, and pipelined and parallel splits.
   virtual bool makes_collectives() const { return false; }
   virtual bool makes_concurrent_splits() const { return false; }
+  /// Whether it tries nodes that keep their tile between visits (`incremental`).
+  virtual bool makes_incremental_nodes() const { return false; }
   /// What it cannot price; nothing where it prices all that the model does. It refuses to search
   /// where there is something (refused_request).
   virtual std::optional<UnpricedPart> unpriced(const BoundProblem& problem,

@@ -8,7 +8,8 @@
 namespace sluice {
 
 /// Whether a relaxed machine bounds all that the mapper searches: one objective, perfect factors,
-/// Einsums one after the other under the policy `overlap`, and no constraint against a `keep`.
+/// Einsums one after the other under the policy `overlap`, no nodes that keep their tile between
+/// visits, and no constraint against a `keep`.
 bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options);
 

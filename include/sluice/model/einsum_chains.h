@@ -46,7 +46,7 @@ bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute)
 
 /// What an Einsum costs at least if its points are spread over the computes in one way.
 struct SpreadBound {
-  double seconds = 0;  ///< of the computes
+  double seconds = 0;  ///< of the computes, or of a memory that is busy for longer
   /// Of the compute and what it and the memories on its way move (J), as far as it is counted.
   /// Networks and leakage are left out.
   double energy_j = 0;

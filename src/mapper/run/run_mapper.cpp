@@ -18,6 +18,7 @@
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
+#include "mapper/strategies/fused_mapper.h"
 #include "mapper/strategies/sampling_mappers.h"
 #include "mapper/strategies/walks.h"
 #include "order_search.h"
@@ -230,7 +231,7 @@ bool has_room_for_chains(const MapperOptions& options) {
   return !options.memory_bytes || *options.memory_bytes >= 2e9;
 }
 
-/// Whether chains are the first to search: they price one Einsum as it is.
+/// Whether chains are the first to search: they price one Einsum as it is, in the space of `fused`.
 bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
                         const MapperOptions& options) {
   if (problem.einsums.size() != 1) return false;
@@ -240,7 +241,8 @@ bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
                   [&](const BoundCompute& compute) { return has_unknown_costs(problem, compute); });
   return options.pruning.chains && options.objectives.front() != Objective::kLatency && !has_more &&
          !orders_nodes(problem.arch) && has_room_for_chains(options) &&
-         takes_walks(mapper, problem, options) && takes_relaxed_bound(mapper, problem, options);
+         takes_walks(mapper, problem, options) &&
+         takes_relaxed_bound(FusedMapper(), problem, options);
 }
 
 /// What chains prove to be the best, in the same way whatever walks find meanwhile.

@@ -17,6 +17,7 @@ class CompoundMapper : public Mapper {
   bool knows_larger_spaces() const override { return true; }
   bool makes_collectives() const override { return true; }
   bool makes_concurrent_splits() const override { return true; }
+  bool makes_incremental_nodes() const override { return true; }
   std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
                                        const MapperOptions& options) const override;
   tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,

@@ -11,8 +11,38 @@
 
 namespace sluice {
 
-double seconds_of(double calls, const Action& action) {
-  return calls == 0 || std::isnan(action.throughput) ? 0 : calls / action.throughput;
+namespace {
+
+/// The sums of calls, each with a factor, of which `total_latency` is the largest; those that may
+/// shrink are left out.
+std::vector<std::vector<double>> busy_sums(const BoundComponent& bound) {
+  std::vector<std::vector<double>> sums;
+  if (!bound.latency_rows) return sums;
+  for (const std::vector<double>& row : *bound.latency_rows)
+    if (std::all_of(row.begin(), row.end(), [](double factor) { return factor >= 0; }))
+      sums.push_back(row);
+  return sums;
+}
+
+}  // namespace
+
+double seconds_per_call(const BoundProblem& problem, EinsumId id, ComponentId component,
+                        std::size_t action) {
+  const Component& own = problem.arch[component];
+  if (!own.total_latency) {
+    const double throughput = own.actions[action].throughput;
+    return std::isnan(throughput) ? 0 : 1 / throughput;
+  }
+  double seconds = 0;
+  for (const std::vector<double>& sum : busy_sums(problem[id].components[component.index()]))
+    seconds = std::max(seconds, sum[action]);
+  return seconds;
+}
+
+bool has_separate_ports(const BoundProblem& problem, EinsumId id, ComponentId memory) {
+  const Component& own = problem.arch[memory];
+  if (own.total_latency) return busy_sums(problem[id].components[memory.index()]).size() != 1;
+  return std::get<Memory>(own.kind).ports == Ports::kSeparate;
 }
 
 double compute_energy(const BoundProblem& problem, EinsumId id, const BoundCompute& compute) {
@@ -23,12 +53,21 @@ double compute_energy(const BoundProblem& problem, EinsumId id, const BoundCompu
   return iteration_points(problem.workload[id]) * instances_of(problem, id) * energy_per_point;
 }
 
-double seconds_per_point(const BoundProblem& problem, const BoundCompute& compute) {
+double seconds_per_point(const BoundProblem& problem, EinsumId id, const BoundCompute& compute) {
   const Component& component = problem.arch[compute.component];
-  if (component.total_latency) return 0;  // not a rate
   double seconds = 0;
-  for (const auto& [action, calls] : compute.calls_per_point)
-    seconds += seconds_of(static_cast<double>(calls), component.actions[action]);
+  if (!component.total_latency) {
+    for (const auto& [action, calls] : compute.calls_per_point)
+      seconds +=
+          static_cast<double>(calls) * seconds_per_call(problem, id, compute.component, action);
+    return seconds;
+  }
+  for (const auto& sum : busy_sums(problem[id].components[compute.component.index()])) {
+    double own = 0;
+    for (const auto& [action, calls] : compute.calls_per_point)
+      own += static_cast<double>(calls) * sum[action];
+    seconds = std::max(seconds, own);
+  }
   return seconds;
 }
 
@@ -42,7 +81,7 @@ ComputeBound compute_bound(const BoundProblem& problem, EinsumId id, Factors fac
   for (const BoundCompute& compute : problem[id].computes) {
     const double units = problem[id].components[compute.component.index()].instances *
                          largest_use_inside(problem, id, compute, factors).front();
-    const double seconds = points * seconds_per_point(problem, compute) / units;
+    const double seconds = points * seconds_per_point(problem, id, compute) / units;
     const OperandCosts costs = operands ? operand_costs(problem, id, compute, *operands)
                                         : OperandCosts{.seconds = seconds};
     bound.seconds = std::min(bound.seconds, seconds);

@@ -19,15 +19,19 @@ struct ComputeBound {
 double compute_energy(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute);
 
 /// Of one instance, and no operands (s).
-double seconds_per_point(const BoundProblem& problem, const BoundCompute& compute);
+double seconds_per_point(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute);
 
 /// With the energy of the operands that are asked for. Nothing for a copy. Where operands from
 /// inside a cut are asked for, loops may spread over all that is further out.
 ComputeBound compute_bound(const BoundProblem& problem, EinsumId einsum, Factors factors,
                            const std::optional<OperandQuestion>& operands);
 
-/// Time of so many calls, at least (s): nothing where the time of the action is not known.
-double seconds_of(double calls, const Action& action);
+/// How long a call of its action keeps an instance of a component busy, at least (s): nothing where
+/// that is not known.
+double seconds_per_call(const BoundProblem& problem, EinsumId einsum, ComponentId component,
+                        std::size_t action);
+/// Whether a memory may be busy with reads and writes at the same time.
+bool has_separate_ports(const BoundProblem& problem, EinsumId einsum, ComponentId memory);
 
 /// Of all components that are not power-gated (W).
 double leaking_power(const BoundProblem& problem);

@@ -77,17 +77,26 @@ class OuterTraffic {
       if (action < 0) return;
       const Action& found = memory.actions[static_cast<std::size_t>(action)];
       bounds.energy_floor_j += calls * found.energy_j;
-      seconds = seconds_of(calls, found) / bound.instances;
+      seconds = calls * least_seconds_per_call(static_cast<std::size_t>(action)) / bound.instances;
     };
     double read_s = 0, write_s = 0;
     price(bound.read_action, reads_, read_s);
     price(bound.write_action, writes_, write_s);
-    if (memory.total_latency) return;  // its time is not a sum of rates
-    const bool separate = std::get<Memory>(memory.kind).ports == Ports::kSeparate;
+    bool separate = false;
+    for (std::size_t e = 0; e < problem_.einsums.size(); ++e)
+      separate = separate || has_separate_ports(problem_, EinsumId(e), memory_);
     bounds.memory_s = separate ? std::max(read_s, write_s) : read_s + write_s;
   }
 
  private:
+  /// Of any Einsum: `total_latency` may say something else for each.
+  double least_seconds_per_call(std::size_t action) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t e = 0; e < problem_.einsums.size(); ++e)
+      least = std::min(least, seconds_per_call(problem_, EinsumId(e), memory_, action));
+    return least;
+  }
+
   const BoundProblem& problem_;
   ComponentId memory_;
   std::vector<double> read_calls_;  // per tensor: the most that one Einsum reads

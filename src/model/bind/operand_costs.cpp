@@ -69,7 +69,8 @@ ValueCost cost_of(const BoundProblem& problem, EinsumId id, ComponentId memory, 
   const double bits =
       problem[id].components[memory.index()].bits_per_value[static_cast<std::size_t>(tensor)];
   const double calls = bits / bits_moved_by(found, bits);
-  return {calls * found.energy_j, component.total_latency ? 0 : seconds_of(calls, found)};
+  return {calls * found.energy_j,
+          calls * seconds_per_call(problem, id, memory, static_cast<std::size_t>(action))};
 }
 
 bool is_asked(const OperandQuestion& question, int tensor) {
@@ -88,7 +89,7 @@ class OperandPrices {
         question_(question),
         use_(largest_use_inside(problem, id, compute, question.factors)),
         points_(iteration_points(einsum_) * instances_of(problem, id)),
-        seconds_per_point_(sluice::seconds_per_point(problem, compute)) {}
+        seconds_per_point_(sluice::seconds_per_point(problem, id, compute)) {}
 
   /// Nothing where no memory holds it.
   std::optional<Operand> operand_of(const BoundAccess& access) const {
@@ -172,7 +173,7 @@ class OperandPrices {
                                        bound.instances * use_[place + 1]);
     result.memory = memory;
     result.instances = bound.instances * use_[first_inside()] / use_[place + 1];
-    result.separate_ports = std::get<Memory>(problem_.arch[memory].kind).ports == Ports::kSeparate;
+    result.separate_ports = has_separate_ports(problem_, id_, memory);
     if (memory == question_.outermost) result.compulsory = values_of(problem_, id_, access);
     const ValueCost read = read_cost(problem_, id_, memory, access.tensor);
     result.moved = access.is_output ? write_cost(problem_, id_, memory, access.tensor) : read;

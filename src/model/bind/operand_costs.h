@@ -44,7 +44,7 @@ bool is_compulsory(const TensorRoles& roles, TensorId tensor, bool is_output);
 /// Of one value that an instance of a memory reads or writes; 0 where it has no such action.
 struct ValueCost {
   double energy_j = 0;
-  double seconds = 0;  ///< 0 where the time is no sum of rates (`total_latency`)
+  double seconds = 0;  ///< at least; 0 where it is not known
 };
 /// `tensor`: index into BoundEinsum::tensors.
 ValueCost read_cost(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);

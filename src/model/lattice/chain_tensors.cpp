@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/bind/compute_bound.h"
 #include "model/bind/divisors.h"
 #include "model/bind/iteration_counts.h"
 #include "model/bind/operand_costs.h"
@@ -38,8 +39,7 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
     forces_order.push_back(
         problem.arch[compute.path[place]].tensor_policy()->force_memory_hierarchy_order);
     instances.push_back(bound.components[compute.path[place].index()].instances);
-    separate_ports.push_back(std::get<Memory>(problem.arch[compute.path[place]].kind).ports ==
-                             Ports::kSeparate);
+    separate_ports.push_back(has_separate_ports(problem, id, compute.path[place]));
   }
   for (const BoundAccess& access : bound.accesses) {
     if (!is_known(problem, id, access)) {
@@ -223,44 +223,95 @@ double ChainTensors::least_operand_energy(const ChainTensor& tensor, const Sprea
   return least;
 }
 
-double ChainTensors::least_node_energy(const ChainTensor& tensor, std::size_t from, std::size_t i,
-                                       const Spread& spread) const {
-  double moved = tensor.values;  // on each of the instances that have the same
-  for (std::size_t g = 0; g < spread.gaps.size(); ++g)
-    if (spreads.gaps()[g].memory <= tensor.memories[i])
-      moved *= tensor.same_in(spread.gaps[g]->all);
-  const double apart =
-      moved / spread_between(tensor, tensor.memories[from], tensor.memories[i], spread);
-  const bool is_output = tensor.access->is_output;
-  const double compulsory = from == 0 ? tensor.compulsory : 0;
-  return tensor.share * (moved * (is_output ? tensor.drain_j[i] : tensor.write_j[i]) +
-                         std::max(0.0, apart - compulsory) *
-                             (is_output ? tensor.write_j[from] : tensor.read_j[from]));
-}
-
-double ChainTensors::least_energy(const ChainTensor& tensor, const Spread& spread) const {
-  if (!tensor.has_nodes || spread.gaps.size() < spreads.gaps().size())
-    return least_operand_energy(tensor, spread);
+/// Of all ways down to the operands: the least sum of what nodes and operands cost.
+/// `node(from, i)`: of the i-th memory's node, which gets its tiles from memory `from`.
+template <class Node, class Operand>
+double ChainTensors::least_way(const ChainTensor& tensor, const Node& node,
+                               const Operand& operand) const {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   std::vector<double> down_to(tensor.memories.size(), kNone);  // nodes as far in as each memory
   double least = kNone;
   for (std::size_t i = 0; i < down_to.size(); ++i) {
     if (tensor.is_backed_first ? i == 0 : i <= tensor.last_backing) down_to[i] = 0;
     for (std::size_t from = i; from-- > 0;) {
-      down_to[i] = std::min(down_to[i], down_to[from] + least_node_energy(tensor, from, i, spread));
+      down_to[i] = std::min(down_to[i], down_to[from] + node(from, i));
       if (tensor.must[from] != 0) break;
     }
     if (std::find(tensor.must.begin() + static_cast<std::ptrdiff_t>(i) + 1, tensor.must.end(), 1) ==
         tensor.must.end())
-      least = std::min(least, down_to[i] + operand_energy(tensor, i, spread));
+      least = std::min(least, down_to[i] + operand(i));
   }
   return least;
+}
+
+ChainTensors::Filled ChainTensors::least_filled(const ChainTensor& tensor, std::size_t from,
+                                                std::size_t i, const Spread& spread) const {
+  double values = tensor.values;  // on each of the instances that have the same
+  for (std::size_t g = 0; g < spread.gaps.size(); ++g)
+    if (spreads.gaps()[g].memory <= tensor.memories[i])
+      values *= tensor.same_in(spread.gaps[g]->all);
+  return {values,
+          values / spread_between(tensor, tensor.memories[from], tensor.memories[i], spread)};
+}
+
+double ChainTensors::least_energy(const ChainTensor& tensor, const Spread& spread) const {
+  if (!knows_ways(tensor, spread)) return least_operand_energy(tensor, spread);
+  const bool is_output = tensor.access->is_output;
+  const auto node = [&](std::size_t from, std::size_t i) {
+    const Filled filled = least_filled(tensor, from, i, spread);
+    const double compulsory = from == 0 ? tensor.compulsory : 0;
+    return tensor.share * (filled.inside * (is_output ? tensor.drain_j[i] : tensor.write_j[i]) +
+                           std::max(0.0, filled.outside - compulsory) *
+                               (is_output ? tensor.write_j[from] : tensor.read_j[from]));
+  };
+  return least_way(tensor, node, [&](std::size_t i) { return operand_energy(tensor, i, spread); });
 }
 
 double ChainTensors::least_energy(const Spread& spread) const {
   double sum = 0;
   for (const ChainTensor& tensor : tensors) sum += least_energy(tensor, spread);
   return sum;
+}
+
+double ChainTensors::least_busy_seconds(const ChainTensor& tensor, std::size_t memory, bool reads,
+                                        bool writes, const Spread& spread) const {
+  if (!knows_ways(tensor, spread)) return 0;
+  const bool is_output = tensor.access->is_output;
+  const auto read = [&](std::size_t i, double values) {
+    return reads && tensor.memories[i] == memory ? values * tensor.read_s[i] : 0;
+  };
+  const auto write = [&](std::size_t i, double values) {
+    return writes && tensor.memories[i] == memory ? values * tensor.write_s[i] : 0;
+  };
+  const auto node = [&](std::size_t from, std::size_t i) {
+    if (tensor.share < 1) return 0.0;  // it may be another Einsum that waits
+    const Filled filled = least_filled(tensor, from, i, spread);
+    if (!is_output) return write(i, filled.inside) + read(from, filled.outside);
+    return write(from, filled.outside) + (tensor.drain_j[i] > 0 ? read(i, filled.inside) : 0);
+  };
+  return least_way(tensor, node, [&](std::size_t i) {
+    const Moves moves = operand_moves(tensor, i, spread);
+    return (is_output ? write(i, moves.moved) : read(i, moves.moved)) + read(i, moves.returned);
+  });
+}
+
+double ChainTensors::least_busy_seconds(const Spread& spread) const {
+  double longest = 0;
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    double active = 1;
+    for (std::size_t g = 0; g < spread.gaps.size(); ++g)
+      if (spreads.gaps()[g].memory <= m) active *= product_of(spread.gaps[g]->all);
+    const auto busy = [&](bool reads, bool writes) {
+      double seconds = 0;
+      for (const ChainTensor& tensor : tensors)
+        seconds += least_busy_seconds(tensor, m, reads, writes, spread);
+      return seconds / std::min(instances[m], active);
+    };
+    longest =
+        std::max(longest, separate_ports[m] != 0 ? std::max(busy(true, false), busy(false, true))
+                                                 : busy(true, true));
+  }
+  return longest;
 }
 
 }  // namespace sluice

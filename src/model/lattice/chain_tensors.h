@@ -72,10 +72,8 @@ struct ChainTensors {
   double spread_between(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
                         const Spread& spread) const;
 
-  double least_energy(const ChainTensor& tensor, const Spread& spread) const;
-  /// What the i-th of its memories takes from the one `from` (hands back to it), at least.
-  double least_node_energy(const ChainTensor& tensor, std::size_t from, std::size_t i,
-                           const Spread& spread) const;
+  /// How long the busiest memory works for these at least, if each value came once (s).
+  double least_busy_seconds(const Spread& spread) const;
 
   std::vector<std::size_t> memories;  ///< places on the way to the compute
   std::vector<double> size_bits;      ///< per memory
@@ -87,6 +85,23 @@ struct ChainTensors {
   Spreads spreads;
   Factors64 sizes;    ///< per variable
   double points = 0;  ///< of all runs of the Einsum
+
+ private:
+  bool knows_ways(const ChainTensor& tensor, const Spread& spread) const {
+    return tensor.has_nodes && spread.gaps.size() == spreads.gaps().size();
+  }
+  template <class Node, class Operand>
+  double least_way(const ChainTensor& tensor, const Node& node, const Operand& operand) const;
+  /// Values that all nodes at a memory take or hand back, and that their feeder gives or gets.
+  struct Filled {
+    double inside = 0, outside = 0;
+  };
+  /// Of the i-th of the tensor's memories, fed from the one `from`.
+  Filled least_filled(const ChainTensor& tensor, std::size_t from, std::size_t i,
+                      const Spread& spread) const;
+  double least_energy(const ChainTensor& tensor, const Spread& spread) const;
+  double least_busy_seconds(const ChainTensor& tensor, std::size_t memory, bool reads, bool writes,
+                            const Spread& spread) const;
 };
 
 }  // namespace sluice

@@ -114,7 +114,7 @@ struct EinsumChains::Way {
         compute(own),
         tensors(problem, id, own, counted),
         compute_j(compute_energy(problem, id, own)),
-        seconds(tensors.points * seconds_per_point(problem, own)) {}
+        seconds(tensors.points * seconds_per_point(problem, id, own)) {}
 
   /// What a lattice has found; nothing where it says too little.
   std::optional<Chain> chain(const Spread& spread, const TileLattice& lattice,
@@ -181,8 +181,9 @@ EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted
       return;
     }
     for (std::size_t i = 0; i < spreads.size(); ++i) {
-      spreads_.push_back({way.seconds / spreads[i].lanes,
-                          way.compute_j + way.tensors.least_energy(spreads[i]), 0, false});
+      spreads_.push_back(
+          {std::max(way.seconds / spreads[i].lanes, way.tensors.least_busy_seconds(spreads[i])),
+           way.compute_j + way.tensors.least_energy(spreads[i]), 0, false});
       way_of_.push_back(ways_.size() - 1);
       index_in_way_.push_back(i);
     }

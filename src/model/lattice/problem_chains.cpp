@@ -101,13 +101,14 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal,
     auto part = std::make_unique<Part>(Part{1, own.energy_j, std::move(chains), {}, {}, {}});
     const std::vector<SpreadBound>& spreads = part->chains.spreads();
     std::map<double, std::vector<std::size_t>> by_time;
-    for (std::size_t s = 0; s < spreads.size(); ++s) by_time[spreads[s].seconds].push_back(s);
+    for (std::size_t s = 0; s < spreads.size(); ++s)
+      by_time[std::max(spreads[s].seconds, own.with_operands_s)].push_back(s);
     for (auto& [seconds, same] : by_time) {
       part->spreads.push_back(std::move(same));
       part->front.push_back({seconds, 0, std::nullopt});
       part->update_group(part->front.size() - 1);
     }
-    if (spreads.empty()) part->front.push_back({own.seconds, own.energy_j, std::nullopt});
+    if (spreads.empty()) part->front.push_back({own.with_operands_s, own.energy_j, std::nullopt});
     part->hull = lower_hull(part->front);
     parts_.push_back(std::move(part));
   }

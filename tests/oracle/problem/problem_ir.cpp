@@ -330,6 +330,7 @@ Component compute(const ComputeSpec& spec) {
   component.spatial = spatial(spec.spatial);
   component.leak_power_w = number(spec.leak);
   component.power_gated = spec.power_gated;
+  if (!spec.total_latency.empty()) component.total_latency = expression(spec.total_latency);
   if (!spec.enabled.empty()) component.enabled = expression(spec.enabled);
   return component;
 }

@@ -123,6 +123,7 @@ std::string compute_text(const ComputeSpec& c, const std::string& indent) {
   std::string text = fmt::format("{}- !Compute {{name: {}, leak_power: {}{}", indent, c.name,
                                  c.leak, spatial_text(c.spatial));
   if (c.power_gated) text += ", power_gated: true";
+  if (!c.total_latency.empty()) text += fmt::format(", total_latency: \"{}\"", c.total_latency);
   if (!c.enabled.empty()) text += fmt::format(", enabled: \"{}\"", c.enabled);
   return text + fmt::format(", actions: [{{name: compute, energy: {}, throughput: {}}}]}}\n",
                             c.energy, c.throughput);

@@ -280,6 +280,18 @@ void add_components(Dice& dice, ProblemSpec& spec) {
   if (dice.chance(8)) insert(draw_container(dice));
 }
 
+/// Times as expressions that are no rates of the actions.
+void add_latencies(Dice& dice, ProblemSpec& spec) {
+  const auto draw = [&] {
+    return dice.text_of(
+        {"sum(a.n_calls for a in actions) / 3", "2 * max(a.n_calls for a in actions)",
+         "max(sum(a.n_calls for a in actions) / 4, max(a.n_calls for a in actions))"});
+  };
+  for (MemorySpec& memory : spec.memories)
+    if (memory.kind == HolderKind::kMemory && dice.chance(10)) memory.total_latency = draw();
+  if (dice.chance(15)) spec.compute.total_latency = draw();
+}
+
 void add_behaviours(Dice& dice, ProblemSpec& spec) {
   for (std::size_t i = 1; i < spec.memories.size(); ++i) {
     MemorySpec& memory = spec.memories[i];
@@ -462,6 +474,10 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.behaviours)
     for (MemorySpec& memory : spec.memories)
       memory.free_drains = memory.kind == HolderKind::kMemory && dice.chance(8);
+  if (extras.behaviours) {
+    Dice own(seed ^ 0x61C8864680B583EBULL);  // so that the other draws stay what they were
+    add_latencies(own, spec);
+  }
   if (extras.arrays) {
     Dice own(seed ^ 0x1B873593CC9E2D51ULL);
     if (own.chance(14) && !has_tolls(spec)) add_array(own, spec);

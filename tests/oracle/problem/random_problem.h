@@ -81,6 +81,7 @@ struct ComputeSpec {
   std::string enabled;  ///< empty: always
   int energy = 1;
   std::string throughput = "1";
+  std::string total_latency;  ///< empty: not given
   std::string leak = "0";
   bool power_gated = false;
   std::vector<FanoutSpec> spatial;

@@ -92,6 +92,7 @@ std::vector<Edit> edits_of(const ProblemSpec& spec) {
   edits.emplace_back([](ProblemSpec& p) { return reset(p.n_instances, 1); });
   edits.emplace_back([](ProblemSpec& p) { return reset(p.bits_per_value, std::string("All: 8")); });
   edits.emplace_back([](ProblemSpec& p) { return reset(p.compute.leak, std::string("0")); });
+  edits.emplace_back([](ProblemSpec& p) { return reset(p.compute.total_latency, std::string()); });
   edits.emplace_back([](ProblemSpec& p) { return reset(p.compute.power_gated, false); });
   edits.emplace_back([](ProblemSpec& p) {
     if (p.memories.front().kind != HolderKind::kContainer) return false;
