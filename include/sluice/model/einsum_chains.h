@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -103,8 +104,9 @@ class EinsumChains {
   bool begins_with(std::size_t spread, const ChainSteps& outermost) const;
   /// Which part of the instances that `min_usage` asks for a spread uses: 1 where it is enough.
   double demanded_use(std::size_t spread) const;
-  /// States of all lattices: a tile shape, and the memory of each tensor's innermost node.
-  double n_states() const;
+  /// States of all lattices whose spreads may cost less than `limit` (J): a tile shape, and the
+  /// memory of each tensor's innermost node.
+  double n_states(double limit = std::numeric_limits<double>::infinity()) const;
   /// Whether all bounds of another Einsum are the same as these.
   bool equals(const EinsumChains& other) const;
   /// The cheapest chain of a refined spread; nothing where none was found.

@@ -192,13 +192,13 @@ void RelaxedBound::run() {
 /// Chains first; then relaxed machines from the outermost cut on, which is soon done, further in,
 /// which tells more, and chains in turn.
 void RelaxedBound::search() {
-  // In s: an answer comes first; without a budget a proof, if it is soon there.
-  const double head_start = options_.budget_seconds ? 0.4 : 2;
-  constexpr double kStep = 0.1;           // s
+  // An answer comes first; without a budget the proof, which the search itself is after.
+  const double head_start = options_.budget_seconds ? 0.4 : 5;  // s
+  const double rest = options_.budget_seconds ? 3 : 10;         // times what the last search took
+  constexpr double kStep = 0.1;                                 // s
   constexpr double kOfChains = 0.1;       // s: before the first relaxed machine
   constexpr double kShareOfChains = 0.1;  // of the time that passes, later on
   constexpr double kFurtherIn = 2;        // s: so long the core is the walks'
-  constexpr double kRest = 3;             // times what the last search took
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
   if (!pause(head_start)) return;  // the search has ended at once
@@ -227,7 +227,7 @@ void RelaxedBound::search() {
       const double elapsed = seconds_since(began);
       if (&rung != &rungs.front() && elapsed < kFurtherIn) break;
       if (!search(bounded, all, limit, elapsed, &rung)) continue;
-      wait = std::max(kStep, kRest * seconds_since(start));
+      wait = std::max(kStep, rest * seconds_since(start));
       break;
     }
     refine_chains(kShareOfChains * seconds_since(began));

@@ -358,9 +358,10 @@ double EinsumChains::demanded_use(std::size_t index) const {
   return use;
 }
 
-double EinsumChains::n_states() const {
+double EinsumChains::n_states(double limit) const {
   double n = 0;
   for (std::size_t s = 0; s < spreads_.size(); ++s) {
+    if (!(spreads_[s].energy_j < limit)) continue;
     const ChainTensors& tensors = ways_[way_of_[s]]->tensors;
     n += tensors.n_states(tensors.spreads.all()[index_in_way_[s]]);
   }

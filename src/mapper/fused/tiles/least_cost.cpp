@@ -122,7 +122,7 @@ std::optional<double> least_energy(const TileSearchContext& context, const Compi
 std::optional<double> least_by_chains(const TileSearchContext& context,
                                       const std::vector<CompiledTemplate>& compiled, double latency,
                                       double known) {
-  constexpr double kMostStates = 5e9;  // a minute
+  constexpr double kMostStates = 2e6;  // for each template, which takes about as long to search
   constexpr double kMemoryBytes = 2e9;
   const MapperOptions& options = *context.options;
   if (!options.pruning.chains || factors_of(options) != Factors::kPerfect || options.row_fusion ||
@@ -132,13 +132,16 @@ std::optional<double> least_by_chains(const TileSearchContext& context,
     return std::nullopt;
   const BoundProblem bounded = constrained(*context.problem, *context.constraints);
   EinsumChains chains(bounded, context.shape->einsum, Counted::kWhole);
-  if (!chains.know_all() || chains.n_states() > kMostStates) return std::nullopt;
-  double leakage = std::numeric_limits<double>::infinity();
+  if (!chains.know_all()) return std::nullopt;
+  double leakage = std::numeric_limits<double>::infinity(), n_templates = 0;
   for (const CompiledTemplate& own : compiled)
-    if (own.program.feasible)
+    if (own.program.feasible) {
       leakage =
           std::min(leakage, own.program.leak_w * std::max(latency, own.program.least_latency));
-  if (!(leakage < known)) return std::nullopt;
+      n_templates += own.program.least_energy < known && !own.repeats;
+    }
+  if (!(leakage < known) || chains.n_states(known - leakage) > kMostStates * n_templates)
+    return std::nullopt;
   const auto in_parallel = [&](std::size_t count, const auto& body) {
     parallel_for(options.threads, count, body);
   };
