@@ -14,6 +14,7 @@
 #include "budget_watch.h"
 #include "chain_bound.h"
 #include "first_mapping.h"
+#include "mapper/common/room_for_chains.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
@@ -224,11 +225,6 @@ bool orders_nodes(const Arch& arch) {
   return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& own) {
     return own.tensor_policy() != nullptr && !own.tensor_policy()->tensor_order_options.empty();
   });
-}
-
-/// Whether chains, which take up to 1.5 GB, leave a search the memory it may use.
-bool has_room_for_chains(const MapperOptions& options) {
-  return !options.memory_bytes || *options.memory_bytes >= 2e9;
 }
 
 /// Whether chains are the first to search: they price one Einsum as it is, in the space of `fused`.

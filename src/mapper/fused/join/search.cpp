@@ -8,9 +8,12 @@
 #include <set>
 
 #include "mapper/common/parallel.h"
+#include "mapper/common/room_for_chains.h"
 #include "mapper/fused/tiles/front.h"
 #include "mapper/fused/tiles/least_cost.h"
 #include "mapper/fused/tiles/usage_filter.h"
+#include "mapper/request/constrained_problem.h"
+#include "mapper/request/einsum_orders.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/search_space.h"
 #include "mapper/shape/isomorphic.h"
@@ -120,9 +123,17 @@ void Search::find_tracked() {
   }
 }
 
+/// Whether chains know all mappings of this search, and it has the memory that they take.
+bool Search::has_chains() const {
+  return options_.pruning.chains && factors_of(options_) == Factors::kPerfect &&
+         shapes_.size() > 1 && !has_recurrence(problem_.roles) &&
+         !may_override_keep(problem_, options_.constraints) && has_room_for_chains(options_);
+}
+
 TileSearchContext Search::tile_context(std::size_t einsum) const {
   TileSearchContext context{};
   context.problem = &problem_;
+  if (chained_) context.chained = &*chained_;
   context.shape = &shapes_[einsum];
   context.options = &options_;
   context.constraints = &options_.constraints;
@@ -555,7 +566,10 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   find_tracked();
   compile_templates();
   if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
-  if (bounds_apply()) scout();
+  if (bounds_apply()) {
+    if (has_chains()) chained_ = constrained(problem_, options_.constraints);
+    scout();
+  }
   const JoinResult join = search_exactly();
   MapperResult result;
   for (const std::size_t e : distinct_) {

@@ -25,6 +25,7 @@ class Search {
   static constexpr std::size_t kJoinBeam = 32;  // entries a group in a scout's join
   static constexpr std::size_t kTileBeam = 8;   // partial tile shapes a list in a scout's pricing
 
+  bool has_chains() const;
   TileSearchContext tile_context(std::size_t einsum) const;
   void make_shapes(const TemplateLimits& limits);
   bool draw();
@@ -113,7 +114,8 @@ class Search {
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const MapperControl& control_;
-  std::vector<EinsumShape> shapes_;  // per Einsum
+  std::optional<BoundProblem> chained_;  // TileSearchContext::chained
+  std::vector<EinsumShape> shapes_;      // per Einsum
   TemplateLists templates_;
   std::vector<std::vector<CompiledTemplate>> compiled_;     // per Einsum (of equal ones the first)
   std::shared_ptr<std::vector<StateTables>> state_tables_;  // per Einsum; those of its draws, too

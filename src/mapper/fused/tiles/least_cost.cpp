@@ -7,10 +7,6 @@
 
 #include "loop_search.h"
 #include "mapper/common/parallel.h"
-#include "mapper/request/constrained_problem.h"
-#include "mapper/request/einsum_orders.h"
-#include "mapper/request/overridden_rules.h"
-#include "sluice/mapper/space_bounds.h"
 #include "sluice/model/einsum_chains.h"
 #include "state_lists.h"
 #include "support/atomic_extremes.h"
@@ -123,15 +119,8 @@ std::optional<double> least_by_chains(const TileSearchContext& context,
                                       const std::vector<CompiledTemplate>& compiled, double latency,
                                       double known) {
   constexpr double kMostStates = 2e6;  // for each template, which takes about as long to search
-  constexpr double kMemoryBytes = 2e9;
-  const MapperOptions& options = *context.options;
-  if (!options.pruning.chains || factors_of(options) != Factors::kPerfect || options.row_fusion ||
-      has_recurrence(context.problem->roles) ||
-      may_override_keep(*context.problem, *context.constraints) ||
-      (options.memory_bytes && *options.memory_bytes < kMemoryBytes))
-    return std::nullopt;
-  const BoundProblem bounded = constrained(*context.problem, *context.constraints);
-  EinsumChains chains(bounded, context.shape->einsum, Counted::kWhole);
+  if (context.chained == nullptr) return std::nullopt;
+  EinsumChains chains(*context.chained, context.shape->einsum, Counted::kWhole);
   if (!chains.know_all()) return std::nullopt;
   double leakage = std::numeric_limits<double>::infinity(), n_templates = 0;
   for (const CompiledTemplate& own : compiled)
@@ -143,7 +132,7 @@ std::optional<double> least_by_chains(const TileSearchContext& context,
   if (!(leakage < known) || chains.n_states(known - leakage) > kMostStates * n_templates)
     return std::nullopt;
   const auto in_parallel = [&](std::size_t count, const auto& body) {
-    parallel_for(options.threads, count, body);
+    parallel_for(context.options->threads, count, body);
   };
   return leakage + chains.least_energy(known - leakage, in_parallel, context.cancel);
 }

@@ -68,6 +68,8 @@ struct ExchangeBounds {
 
 struct TileSearchContext {
   const BoundProblem* problem;
+  /// With what constraints ask for, where chains (EinsumChains) know all mappings; else none.
+  const BoundProblem* chained = nullptr;
   const EinsumShape* shape;
   const MapperOptions* options;
   const Constraints* constraints;
