@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -88,34 +89,155 @@ void for_each_inner_memory(const BoundProblem& problem, EinsumId id, ComponentId
   }
 }
 
-/// Bits below one instance of the cut: of all memories inside, as many instances of each as some
-/// Einsum can use at the same time, and of what all computes take in at once: a value of each
-/// tensor.
-double inner_bits(const BoundProblem& problem, ComponentId cut) {
-  std::vector<double> most(problem.arch.components.size(), 0);
-  double at_computes = 0;
-  for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+/// What lies inside a cut, as rooms. Of a tensor's tiles there, the outermost one decides what
+/// passes the cut: its room is made of the memories that may hold that one, and of the computes, if
+/// it may come from outside. Tensors that may be in the same memory share a room.
+class Rooms {
+ public:
+  Rooms(const BoundProblem& problem, ComponentId cut)
+      : problem_(problem), cut_(cut), room_(problem.arch.components.size() + 1) {
+    std::iota(room_.begin(), room_.end(), std::size_t{0});
+    is_used_.resize(room_.size(), 0);
+    for (std::size_t e = 0; e < problem.einsums.size(); ++e)
+      for (std::size_t t = 0; t < problem.einsums[e].tensors.size(); ++t) join(places(e, t));
+    measure();
+    for (std::size_t place = 0; place < room_.size(); ++place)
+      if (is_used_[place] != 0 && root(place) == place) roots_.push_back(place);
+    // From the outside in, by their outermost memory; the computes last.
+    std::sort(roots_.begin(), roots_.end(),
+              [&](std::size_t a, std::size_t b) { return span(a).first < span(b).first; });
+    keeps_order_ = forces_order();
+    for (std::size_t r = 0; r + 1 < roots_.size(); ++r)
+      keeps_order_ = keeps_order_ && span(roots_[r]).second < span(roots_[r + 1]).first;
+  }
+
+  std::size_t size() const { return roots_.size(); }
+  /// Whether tiles of the first ones stand above those of later ones.
+  bool keep_order() const { return keeps_order_; }
+  /// Below one instance of the cut: of its memories, as many instances of each as some Einsum can
+  /// use at the same time; of computes, a value of each tensor.
+  double bits(std::size_t room) const {
+    double sum = 0;
+    for (std::size_t place = 0; place < room_.size(); ++place)
+      if (is_used_[place] != 0 && root(place) == roots_[room]) sum += bits_[place];
+    return sum;
+  }
+  /// The tensors of an Einsum that are in the room.
+  TensorMask tensors(std::size_t room, std::size_t einsum) const {
+    TensorMask mask = 0;
+    for (std::size_t t = 0; t < problem_.einsums[einsum].tensors.size(); ++t)
+      if (const auto own = places(einsum, t); root(own.front()) == roots_[room])
+        mask |= TensorMask{1} << t;
+    return mask;
+  }
+  /// The fewest bits that a place of the room holds of each tensor's values.
+  std::vector<double> widths(std::size_t einsum) const {
+    const BoundEinsum& own = problem_.einsums[einsum];
+    std::vector<double> widths;
+    for (std::size_t t = 0; t < own.tensors.size(); ++t) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const std::size_t place : places(einsum, t))
+        least = std::min(
+            least, own.components[is_computes(place) ? cut_.index() : place].bits_per_value[t]);
+      widths.push_back(least);
+    }
+    return widths;
+  }
+
+ private:
+  using Places = std::vector<std::size_t>;  // ComponentId; the last number: computes
+  bool is_computes(std::size_t place) const { return place == problem_.arch.components.size(); }
+
+  /// Where the outermost tile inside the cut may be.
+  Places places(std::size_t e, std::size_t t) const {
     const EinsumId id(e);
-    const BoundEinsum& einsum = problem[id];
-    const BoundComponent& outside = einsum.components[cut.index()];
-    for_each_inner_memory(problem, id, cut, [&](ComponentId memory, double share) {
-      const BoundComponent& bound = einsum.components[memory.index()];
-      const double instances = bound.instances / outside.instances * share;
-      most[memory.index()] = std::max(most[memory.index()], bound.size_bits * instances);
-    });
+    const BoundEinsum& einsum = problem_[id];
+    Places result;
+    bool may_be_direct = false;
     for (const BoundCompute& compute : einsum.computes) {
-      double bits = 0;
-      for (const double own : outside.bits_per_value) bits += own;
-      const std::vector<double> use = largest_use_inside(problem, id, compute, Factors::kPerfect);
-      const double instances = einsum.components[compute.component.index()].instances /
-                               outside.instances * use_inside(use, compute, cut);
-      at_computes = std::max(at_computes, bits * instances);
+      bool is_held = false;
+      const auto begin = static_cast<std::size_t>(depth_of(compute, cut_)) + 1;
+      for (std::size_t p = begin; p < compute.path.size() && !is_held; ++p) {
+        const ComponentId memory = compute.path[p];
+        if (!problem_.arch[memory].is_memory()) continue;
+        const Hold hold = hold_of(problem_, id, memory, einsum.tensors[t]);
+        if (hold.may || hold.must) result.push_back(memory.index());
+        is_held = hold.must;
+      }
+      may_be_direct = may_be_direct || !is_held;
+    }
+    if (may_be_direct || result.empty()) result.push_back(problem_.arch.components.size());
+    return result;
+  }
+
+  std::size_t root(std::size_t place) const {
+    while (room_[place] != place) place = room_[place];
+    return place;
+  }
+
+  void join(const Places& places) {
+    for (const std::size_t place : places) {
+      is_used_[place] = 1;
+      room_[root(place)] = root(places.front());
     }
   }
-  double sum = at_computes;
-  for (const double own : most) sum += own;
-  return sum;
-}
+
+  void measure() {
+    bits_.assign(room_.size(), 0);
+    for (std::size_t e = 0; e < problem_.einsums.size(); ++e) {
+      const EinsumId id(e);
+      const BoundEinsum& einsum = problem_[id];
+      const BoundComponent& outside = einsum.components[cut_.index()];
+      for_each_inner_memory(problem_, id, cut_, [&](ComponentId memory, double share) {
+        const BoundComponent& bound = einsum.components[memory.index()];
+        const double instances = bound.instances / outside.instances * share;
+        bits_[memory.index()] = std::max(bits_[memory.index()], bound.size_bits * instances);
+      });
+      for (const BoundCompute& compute : einsum.computes) {
+        double bits = 0;
+        for (const double own : outside.bits_per_value) bits += own;
+        const std::vector<double> use =
+            largest_use_inside(problem_, id, compute, Factors::kPerfect);
+        const double instances = einsum.components[compute.component.index()].instances /
+                                 outside.instances * use_inside(use, compute, cut_);
+        bits_.back() = std::max(bits_.back(), bits * instances);
+      }
+    }
+  }
+
+  /// The places of a room on the way: the outermost and the innermost one.
+  std::pair<int, int> span(std::size_t root_place) const {
+    constexpr int kComputes = std::numeric_limits<int>::max();
+    std::pair<int, int> span{kComputes, 0};
+    const auto extend = [&](int depth) {
+      span = {std::min(span.first, depth), std::max(span.second, depth)};
+    };
+    for (std::size_t place = 0; place < room_.size(); ++place) {
+      if (is_used_[place] == 0 || root(place) != root_place) continue;
+      if (is_computes(place)) extend(kComputes);
+      for (const BoundEinsum& einsum : problem_.einsums)
+        for (const BoundCompute& compute : einsum.computes)
+          if (!is_computes(place) && depth_of(compute, ComponentId(place)) >= 0)
+            extend(depth_of(compute, ComponentId(place)));
+    }
+    return span;
+  }
+
+  bool forces_order() const {
+    return std::all_of(
+        problem_.arch.components.begin(), problem_.arch.components.end(), [](const Component& own) {
+          return !own.is_memory() || own.tensor_policy()->force_memory_hierarchy_order;
+        });
+  }
+
+  const BoundProblem& problem_;
+  ComponentId cut_;
+  std::vector<std::size_t> room_;  // per place: another one of its room, or itself
+  std::vector<char> is_used_;      // per place
+  std::vector<double> bits_;       // per place
+  std::vector<std::size_t> roots_;
+  bool keeps_order_ = true;
+};
 
 /// A component as a relaxed machine has it: whatever it asks for beyond what it must hold, real
 /// mappings need not meet there.
@@ -128,7 +250,7 @@ Component kept(Component component) {
   return component;
 }
 
-Arch arch_of(const BoundProblem& problem, ComponentId cut) {
+Arch arch_of(const BoundProblem& problem, ComponentId cut, const Rooms& rooms) {
   Arch arch;
   arch.name = problem.arch.name;
   arch.clock_hz = problem.arch.clock_hz;
@@ -140,30 +262,23 @@ Arch arch_of(const BoundProblem& problem, ComponentId cut) {
   memory.size_bits = Expression::literal(std::numeric_limits<double>::infinity());
   memory.merging_reads = MergingReads::kFree;
   memory.draining_reads = DrainingReads::kFree;
+  memory.tensors.force_memory_hierarchy_order = rooms.keep_order();
   inside.kind = memory;
   for (const char* name : {"read", "write"}) inside.actions.emplace_back().name = name;
   Component compute;
   compute.name = problem.arch[cut].name + " compute";
   compute.kind = Compute{};
   compute.actions.emplace_back().name = "compute";
-  arch.components.push_back(std::move(inside));
+  const std::string name = inside.name;
+  for (std::size_t room = 0; room < rooms.size(); ++room) {
+    if (room > 0) inside.name = name + " " + std::to_string(room + 1);
+    arch.components.push_back(inside);
+  }
   arch.components.push_back(std::move(compute));
   const ComponentId last(arch.components.size() - 1);
   arch.components.back().leak_power_w =
       leaking_power(problem) / static_cast<double>(instances_of(arch, last));
   return arch;
-}
-
-/// The fewest bits that a memory inside the cut, or the cut itself, holds of each tensor's values.
-std::vector<double> inner_widths(const BoundProblem& problem, EinsumId id, ComponentId cut) {
-  const BoundEinsum& einsum = problem[id];
-  std::vector<double> widths = einsum.components[cut.index()].bits_per_value;
-  for_each_inner_memory(problem, id, cut, [&](ComponentId memory, double) {
-    const BoundComponent& bound = einsum.components[memory.index()];
-    for (std::size_t t = 0; t < widths.size(); ++t)
-      widths[t] = std::min(widths[t], bound.bits_per_value[t]);
-  });
-  return widths;
 }
 
 /// The number, among those of the compute, of an action of one point that takes so long and so much
@@ -209,10 +324,10 @@ std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, Compone
                                             const InnerOperands& inside) {
   const auto outermost = single_outermost(problem);
   if (!outermost) return std::nullopt;
-  auto relaxed = bind(problem.workload, arch_of(problem, cut));
+  const Rooms rooms(problem, cut);
+  auto relaxed = bind(problem.workload, arch_of(problem, cut, rooms));
   if (!relaxed) return std::nullopt;
   const std::vector<ComponentId> kept = kept_components(problem, cut);
-  const double bits = inner_bits(problem, cut);
   Component& compute = relaxed->arch.components.back();
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     const EinsumId id(e);
@@ -221,9 +336,12 @@ std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, Compone
       const BoundComponent& real = problem[id].components[kept[c].index()];
       own.components[c].bits_per_value = real.bits_per_value;
     }
-    BoundComponent& inner = own.components[kept.size()];
-    inner.size_bits = bits;
-    inner.bits_per_value = inner_widths(problem, id, cut);
+    for (std::size_t room = 0; room < rooms.size(); ++room) {
+      BoundComponent& inner = own.components[kept.size() + room];
+      inner.size_bits = rooms.bits(room);
+      inner.bits_per_value = rooms.widths(e);
+      inner.forbidden = ~rooms.tensors(room, e);
+    }
     const OperandQuestion operands{Factors::kPerfect, *outermost, &inside[e], cut};
     const ComputeBound bound = compute_bound(problem, id, Factors::kPerfect, operands);
     if (!std::isfinite(bound.energy_j) || !std::isfinite(bound.with_operands_s))

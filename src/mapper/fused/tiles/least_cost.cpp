@@ -174,6 +174,7 @@ EnergyLatency least_cost(const TileSearchContext& searched, const std::vector<Te
                    [&](std::uint32_t t, const std::atomic<double>&) {
                      return least_latency(context, templates[t], compiled[t]);
                    });
+  result.latency = std::max(result.latency, std::min(loose.latency, known.latency));
   // Searched for the best whole mapping, a template is searched for all that its energy can bound.
   if (searched.met_objective != nullptr) {
     result.energy = loose.energy;
@@ -189,6 +190,7 @@ EnergyLatency least_cost(const TileSearchContext& searched, const std::vector<Te
                    [&](std::uint32_t t, const std::atomic<double>& best) {
                      return least_energy(context, compiled[t], result.latency, best);
                    });
+  result.energy = std::max(result.energy, std::min(loose.energy, known.energy));
   return result;
 }
 
