@@ -67,6 +67,8 @@ def option_texts(values: Map[str, Any]) -> tuple[dict[str, str], list[Extension]
     for name, value in values.items():
         if value is None:
             continue
+        if isinstance(value, type) and issubclass(value, (Mapper, LatencyPolicy)):
+            raise TypeError(f"{name} takes an instance, {value.__name__}(), not the class")
         if isinstance(value, (Mapper, LatencyPolicy)):
             extensions.append(value)
             value = value.name

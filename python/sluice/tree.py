@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ._yaml import Tagged, without_none
+from ._yaml import Tagged, as_list, without_none
 
 __all__ = [
     "Collective",
@@ -79,8 +79,8 @@ class Node:
 class Storage(Node):
     """Keeps a tile of each tensor in a memory for everything below it."""
 
-    def __init__(self, tensors: Sequence[str], component: str, **more: Any) -> None:
-        super().__init__(tensors=list(tensors), component=component, **more)
+    def __init__(self, tensors: str | Sequence[str], component: str, **more: Any) -> None:
+        super().__init__(tensors=as_list(tensors), component=component, **more)
 
 
 class Temporal(Node):
@@ -118,8 +118,8 @@ class Nested(Node):
 class Collective(Node):
     """Communication among the instances of spatial dimensions (docs/collectives.md)."""
 
-    def __init__(self, type: str, tensor: str, *, src: str, over: Sequence[str], **more: Any) -> None:
-        super().__init__(type=type, tensor=tensor, src=src, over=list(over), **more)
+    def __init__(self, type: str, tensor: str, *, src: str, over: str | Sequence[str], **more: Any) -> None:
+        super().__init__(type=type, tensor=tensor, src=src, over=as_list(over), **more)
 
 
 class _Split(Node):
