@@ -125,7 +125,7 @@ class Tensor:
 class ComponentAction:
     name: str
     energy_j: float | None  #: of one action; None: unknown
-    throughput: float | None  #: actions per second; None: takes no time
+    throughput: float | None  #: actions per second; None: takes no time, or unknown
     bits_per_action: float
 
 
@@ -347,6 +347,9 @@ def _assignments(settings: Settings | None) -> list[str]:
         return [settings]
     if isinstance(settings, Map):
         return [f"{name}={_setting_text(value)}" for name, value in settings.items()]
+    for setting in settings:
+        if not isinstance(setting, str):
+            raise TypeError(f"settings are a map, or texts NAME=VALUE, not {type(setting).__name__}")
     return list(settings)
 
 

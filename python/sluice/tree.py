@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ._errors import mistake
 from ._yaml import Tagged, as_list, without_none
 
 __all__ = [
@@ -149,6 +150,8 @@ def nodes_from_json(rows: Iterable[Mapping[str, Any]]) -> list[Node]:
     """Nodes as in result documents."""
     made: list[Node] = []
     for row in rows:
+        if row.get("node") not in _KINDS:
+            raise mistake(f"a mapping has no node `{row.get('node')}`", f"nodes: {', '.join(_KINDS)}")
         keys = {key: value for key, value in row.items() if key not in ("node", "nodes")}
         below = nodes_from_json(row["nodes"]) if "nodes" in row else None
         node = _KINDS[row["node"]].__new__(_KINDS[row["node"]])

@@ -149,6 +149,11 @@ def test_one_name_is_a_list_of_one():
     assert [e.name for e in one.einsums] == ["Z"] and one.tensor("A").bits_per_value == 8
 
 
+def test_a_mapping_of_json_has_nodes_that_are_known():
+    with pytest.raises(sl.SpecError, match="no node `Temporl`"):
+        sl.Mapping.from_json({"nodes": [{"node": "Temporl"}]})
+
+
 def test_numbers_of_numpy_are_numbers():
     numpy = pytest.importorskip("numpy")
     w = sl.Workload([sl.Einsum("Z[m] = A[m]", is_copy_operation=numpy.bool_(True))],
