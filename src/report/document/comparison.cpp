@@ -20,7 +20,7 @@ using Value = nlohmann::json;
 Diagnostic mistake_in(const std::string& file, const std::string& message,
                       const std::string& hint) {
   Diagnostic diagnostic;
-  diagnostic.location = {file, 1, 0};
+  diagnostic.location = {file, 0, 0};
   diagnostic.message = message;
   diagnostic.hint = hint;
   return diagnostic;
