@@ -7,6 +7,7 @@
 #include "problem_view.h"
 #include "result_parts.h"
 #include "runs.h"
+#include "watched.h"
 
 namespace sluice::python {
 namespace nb = nanobind;
@@ -22,7 +23,7 @@ nb::dict evaluate_mappings(Loaded& loaded, const std::string& latency) {
   const std::vector<Mapping>& mappings = loaded.mappings();
   result.sources = loaded.specs().sources;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     for (std::size_t m = 0; m < mappings.size(); ++m) {
       auto cost = cli::evaluate_constrained(*result.problem, mappings[m], result.latency,
                                             loaded.specs().constraints);
@@ -41,7 +42,10 @@ nb::dict evaluate_mappings(Loaded& loaded, const std::string& latency) {
 }
 
 std::shared_ptr<ProblemView> problem_of(Loaded& loaded, const std::string& latency) {
-  return std::make_shared<ProblemView>(loaded.problem(), loaded.policy(latency));
+  const bool is_of_python = standard_latency_policies().find(latency) == nullptr;
+  return std::make_shared<ProblemView>(loaded.problem(), loaded.policy(latency),
+                                       loaded.specs().constraints,
+                                       is_of_python ? loaded.extensions().raised : nullptr);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "problem_view.h"
@@ -16,8 +17,8 @@
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/model/evaluate.h"
 #include "sluice/network/layers_mapper.h"
+#include "watched.h"
 
 namespace sluice::python {
 namespace nb = nanobind;
@@ -32,20 +33,28 @@ class ControlView {
               const MapperOptions& options)
       : control_(&control), raised_(raised), problem_(problem), options_(options) {}
 
+  /// The best mapping that was offered.
+  const std::optional<MappedResult>& offered() const { return offered_; }
+
   bool is_cancelled() const {
     return control_ == nullptr || sluice::is_cancelled(control_->cancel) || raised_.happened();
   }
   void progress(const std::string& phase, double fraction) const {
-    if (control_ != nullptr && control_->progress) control_->progress(phase, fraction);
+    if (std::isnan(fraction)) throw nb::value_error("the fraction of a phase is not a number");
+    if (control_ != nullptr && control_->progress)
+      control_->progress(phase, std::clamp(fraction, 0.0, 1.0));
   }
   /// False for an illegal mapping.
-  bool offer(const std::string& json) const {
-    if (control_ == nullptr || control_->incumbent == nullptr) return true;
+  bool offer(const std::string& json) {
+    if (control_ == nullptr) return true;
     Mapping mapping = problem_.read(json);
-    auto cost = evaluate(problem_.problem(), mapping, options_.policy);
+    auto cost = problem_.price(mapping);
     if (!cost) return false;
     const double value = objective_value(options_.objectives.front(), *cost);
-    control_->incumbent->offer(value, {std::move(mapping), std::move(*cost)});
+    if (!offered_ || value < objective_value(options_.objectives.front(), offered_->cost))
+      offered_ = {mapping, *cost};
+    if (control_->incumbent != nullptr)
+      control_->incumbent->offer(value, {std::move(mapping), std::move(*cost)});
     return true;
   }
   void end() { control_ = nullptr; }
@@ -55,6 +64,7 @@ class ControlView {
   const Raised& raised_;
   ProblemView& problem_;
   const MapperOptions& options_;
+  std::optional<MappedResult> offered_;
 };
 
 /// What a latency policy in Python sees of a mapping: alive as long as its `latency` runs.
@@ -107,36 +117,48 @@ class PythonMapper final : public Mapper {
                                             const MapperOptions& options,
                                             const MapperControl& control) const override {
     const nb::gil_scoped_acquire acquire;
+    auto view = std::make_shared<ProblemView>(problem, options.policy, options.constraints);
+    const ForOneCall control_view(std::make_shared<ControlView>(control, *raised_, *view, options));
+    auto found = search(view, *control_view, options);
+    if (!is_cancelled(control.cancel)) return found;
+    if (!found && found.error().proven) return found;
+    if (!found) found = MapperResult{};  // what it did not find may still exist
+    if (const auto& offered = (*control_view)->offered(); offered && found->mappings.empty())
+      found->mappings = {*offered};
+    found->cancelled = true;
+    return found;
+  }
+
+ private:
+  tl::expected<MapperResult, NoMapping> search(const std::shared_ptr<ProblemView>& view,
+                                               const std::shared_ptr<ControlView>& control,
+                                               const MapperOptions& options) const {
+    try {
+      const Raised::Running running(*raised_);
+      const nb::object found = object_->attr("_map")(view, option_texts(options), control);
+      if (nb::isinstance<nb::str>(found)) return no_mapping(nb::cast<std::string>(found));
+      auto mappings = result(*view, nb::cast<std::vector<std::string>>(found), options);
+      if (!mappings.mappings.empty() || control->is_cancelled()) return mappings;
+      throw std::runtime_error(
+          "it returned no mapping; where there is none, return NoMapping(...)");
+    } catch (const nb::python_error& error) {
+      if (!control->is_cancelled() || !error.matches(PyExc_KeyboardInterrupt)) keep_exception();
+    } catch (...) {
+      keep_exception();
+    }
     NoMapping failed;
     failed.proven = false;
-    try {
-      auto view = std::make_shared<ProblemView>(problem, options.policy);
-      const ForOneCall control_view(
-          std::make_shared<ControlView>(control, *raised_, *view, options));
-      const Raised::Running running(*raised_);
-      const nb::object found = object_->attr("_map")(view, option_texts(options), *control_view);
-      if (nb::isinstance<nb::str>(found)) return no_mapping(nb::cast<std::string>(found));
-      return result(*view, nb::cast<std::vector<std::string>>(found), options, control);
-    } catch (...) {
-      if (!is_cancelled(control.cancel)) raised_->keep("the mapper '" + name_ + "'");
-    }
-    if (is_cancelled(control.cancel)) return cancelled();
     failed.reason = "the mapper '" + name_ + "' failed";
     return tl::make_unexpected(failed);
   }
 
- private:
+  void keep_exception() const { raised_->keep("the mapper '" + name_ + "'"); }
+
   static std::map<std::string, std::string> option_texts(const MapperOptions& options) {
     std::map<std::string, std::string> texts;
     for (const MapperOption& option : mapper_option_table())
       texts[option.name] = option.get(options);
     return texts;
-  }
-
-  static MapperResult cancelled() {
-    MapperResult result;
-    result.cancelled = true;
-    return result;
   }
 
   /// `{"reason", "nearest_relaxation", "proven"}`
@@ -149,21 +171,26 @@ class PythonMapper final : public Mapper {
     return tl::make_unexpected(no);
   }
 
+  /// Of one objective the best `top` of them, best first; of several all, as they came.
   static MapperResult result(ProblemView& view, const std::vector<std::string>& mappings,
-                             const MapperOptions& options, const MapperControl& control) {
+                             const MapperOptions& options) {
     MapperResult found;
-    found.cancelled = is_cancelled(control.cancel);
     found.search.mappings_evaluated = static_cast<double>(mappings.size());
     for (const std::string& json : mappings) {
       Mapping mapping = view.read(json);
-      auto cost = evaluate(view.problem(), mapping, options.policy);
+      auto cost = view.price(mapping);
       if (!cost)
         throw std::runtime_error("it returned an illegal mapping: " + cost.error().front().message);
       found.mappings.push_back({std::move(mapping), std::move(*cost)});
     }
-    if (found.mappings.empty() && !found.cancelled)
-      throw std::runtime_error(
-          "it returned no mapping; where there is none, return NoMapping(...)");
+    if (options.objectives.size() > 1) return found;
+    const auto value = [&](const MappedResult& mapped) {
+      return objective_value(options.objectives.front(), mapped.cost);
+    };
+    std::stable_sort(found.mappings.begin(), found.mappings.end(),
+                     [&](const auto& a, const auto& b) { return value(a) < value(b); });
+    const std::size_t most = std::min<std::size_t>(found.mappings.size(), options.top);
+    found.mappings.erase(found.mappings.begin() + most, found.mappings.end());
     return found;
   }
 
@@ -229,7 +256,7 @@ class PythonComponentClass final : public ComponentClass {
   ComponentNumbers numbers(const std::map<std::string, double>& values) const override {
     const nb::gil_scoped_acquire acquire;
     try {
-      return numbers_of(object_->attr("numbers")(values));
+      return numbers_of(object_->attr("_numbers")(values));
     } catch (...) {
       raised_->keep("the component class '" + name_ + "'");
       return {};
@@ -288,7 +315,7 @@ Extensions extensions_of(const nb::list& items) {
 }
 
 void bind_views(nb::module_& module) {
-  using Released = nb::call_guard<nb::gil_scoped_release>;
+  using Released = nb::call_guard<Unlocked>;
   nb::class_<ProblemView>(module, "Problem")
       .def("evaluate", &ProblemView::evaluate, Released())
       .def("totals", &ProblemView::totals, Released())

@@ -13,6 +13,7 @@
 #include "description.h"
 #include "report/document/result_document.h"
 #include "report/text/spec_drawings.h"
+#include "watched.h"
 
 namespace sluice::python {
 namespace nb = nanobind;
@@ -93,7 +94,7 @@ std::shared_ptr<Loaded> load(const std::vector<std::string>& names,
   std::shared_ptr<Loaded> loaded;
   std::exception_ptr failure;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     try {
       loaded = std::make_shared<Loaded>(std::move(arguments), std::move(found));
     } catch (...) {

@@ -7,6 +7,7 @@
 #include "loaded.h"
 #include "runs.h"
 #include "sluice/support/error.h"
+#include "watched.h"
 
 namespace sluice::python {
 namespace nb = nanobind;
@@ -40,6 +41,9 @@ void translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(_sluice, module) {
   using namespace sluice::python;
   nanobind::register_exception_translator(&translate);
+#ifdef NDEBUG
+  nanobind::set_leak_warnings(false);  // of what threads hold that the interpreter's end leaves
+#endif
   bind_views(module);
   bind_loaded(module);
   bind_map(module);
@@ -49,4 +53,6 @@ NB_MODULE(_sluice, module) {
   bind_sweep(module);
   bind_design(module);
   bind_tools(module);
+  module.def("end_runs", &end_runs, nanobind::call_guard<nanobind::gil_scoped_release>());
+  nanobind::module_::import_("atexit").attr("register")(module.attr("end_runs"));
 }

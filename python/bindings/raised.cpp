@@ -3,6 +3,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <utility>
+
+#include "cli/io/failure.h"
+
 namespace sluice::python {
 namespace nb = nanobind;
 
@@ -44,11 +48,19 @@ std::string text_of(nb::handle exception) {
 
 void Raised::raise_again() {
   if (!happened_) return;
+  std::exception_ptr exception;
+  {
+    const std::lock_guard lock(mutex_);
+    exception = std::exchange(exception_, nullptr);
+    happened_ = false;
+  }
   try {
-    std::rethrow_exception(exception_);
+    std::rethrow_exception(exception);
   } catch (const nb::python_error& error) {
     const nb::object value = nb::borrow(error.value());
     raise_from(who_ + " raised " + text_of(value), value);
+  } catch (const cli::Failure& failure) {
+    raise_from(who_ + ": " + failure.diagnostics().front().message, nb::handle());
   } catch (const std::exception& error) {
     raise_from(who_ + ": " + error.what(), nb::handle());
   }

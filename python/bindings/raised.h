@@ -14,8 +14,8 @@ class Raised {
   /// In a catch block: keeps the exception that is being handled. `who`: "the mapper 'greedy'".
   void keep(const std::string& who);
   bool happened() const { return happened_.load(); }
-  /// Raises sluice.ExtensionError, with the exception as its cause, where there was one. Needs the
-  /// interpreter's lock.
+  /// Raises sluice.ExtensionError, with the exception as its cause, where there was one, and
+  /// forgets it: its traceback holds whoever holds this. Needs the interpreter's lock.
   void raise_again();
 
   /// While alive, this thread runs code in Python that may take long: a mapper. Needs the lock.

@@ -176,7 +176,7 @@ std::unique_ptr<Sweep> plan(const Names& workloads, const Names& architectures, 
                             const std::string& energy_file, const Grid& grid,
                             const std::vector<SweepSettings>& points, const Texts& options,
                             const std::string& database) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const cli::SpecArguments specs = spec_arguments({}, texts, assignments, training, energy_file);
   return std::make_unique<Sweep>(SweepNames{workloads, architectures, files}, specs, grid, points,
                                  options, database);
@@ -184,7 +184,7 @@ std::unique_ptr<Sweep> plan(const Names& workloads, const Names& architectures, 
 
 /// A search of a point, in any process. `donor`: what another one found, or empty.
 std::string search_text(const std::string& inputs, const std::string& donor, int threads) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   SweepInputs searched = inputs_from(inputs);
   searched.options.threads = threads;
   std::string start;

@@ -15,6 +15,7 @@
 #include "sluice/mapper/options_table.h"
 #include "sluice/support/library_dir.h"
 #include "sluice/support/version.h"
+#include "watched.h"
 
 namespace sluice::python {
 namespace nb = nanobind;
@@ -26,14 +27,12 @@ using cli::Json;
 /// as JSON.
 std::string check(const std::vector<std::string>& names,
                   const std::map<std::string, std::string>& texts,
-                  const std::vector<std::string>& assignments, const std::string& energy_file) {
-  const nb::gil_scoped_release release;
+                  const std::vector<std::string>& assignments,
+                  const std::optional<TrainingTexts>& training, const std::string& energy_file) {
+  const Unlocked unlocked;
   std::ostringstream out, err;
   cli::CheckArguments arguments;
-  arguments.specs.names = names;
-  arguments.specs.assignments = assignments;
-  arguments.specs.texts = texts;
-  arguments.specs.energy_file = energy_file;
+  arguments.specs = spec_arguments(names, texts, assignments, training, energy_file);
   arguments.json = true;
   try {
     cli::run_check(arguments, cli::Console{out, err});
@@ -47,7 +46,7 @@ std::string check(const std::vector<std::string>& names,
 std::string import_files(const std::vector<std::string>& files,
                          const std::vector<std::string>& assignments,
                          const std::string& energy_file, const std::string& python) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   ImportOptions options;
   options.variables = cli::variables_of(assignments);
   options.energy_file = energy_file;
@@ -69,7 +68,7 @@ std::string import_files(const std::vector<std::string>& files,
 /// Writes the page of `sluice report`; `texts`: documents that stand in no file.
 void report(const std::vector<std::string>& names, const std::map<std::string, std::string>& texts,
             const std::string& file) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   std::ostringstream out, err;
   cli::run_report({.results = names, .file = file, .texts = texts}, cli::Console{out, err});
 }
@@ -77,7 +76,7 @@ void report(const std::vector<std::string>& names, const std::map<std::string, s
 /// What `sluice compare` prints, as JSON or for people.
 std::string compare(const std::vector<std::string>& names,
                     const std::map<std::string, std::string>& texts, bool wants_json) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   std::ostringstream out, err;
   cli::run_compare({.results = names, .json = wants_json, .texts = texts}, cli::Console{out, err});
   return out.str();
@@ -105,7 +104,7 @@ std::string option_table() {
 
 void bind_tools(nb::module_& module) {
   module.def("check", &check, nb::arg("names"), nb::arg("texts"), nb::arg("assignments"),
-             nb::arg("energy_file"));
+             nb::arg("training").none(), nb::arg("energy_file"));
   module.def("import_files", &import_files, nb::arg("files"), nb::arg("assignments"),
              nb::arg("energy_file"), nb::arg("python"));
   module.def("report", &report, nb::arg("names"), nb::arg("texts"), nb::arg("file"));

@@ -3,10 +3,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <thread>
+#include <unordered_set>
 
 namespace sluice::python {
 namespace nb = nanobind;
@@ -38,6 +41,86 @@ RunNews::State RunNews::state() const {
 }
 
 namespace {
+
+/// What of this process is under way.
+class LiveRuns {
+ public:
+  void add(std::atomic<bool>& cancel) {
+    const std::lock_guard lock(mutex_);
+    forget_parent();
+    cancels_.insert(&cancel);
+  }
+  void remove(std::atomic<bool>& cancel) {
+    const std::lock_guard lock(mutex_);
+    cancels_.erase(&cancel);
+    ended_.notify_all();
+  }
+  /// Whether a thread may let go of the interpreter's lock; `lock_again` when it has it back.
+  bool unlock() {
+    const std::lock_guard lock(mutex_);
+    forget_parent();
+    const bool may = !is_over();
+    if (may) ++unlocked_;
+    return may;
+  }
+  void lock_again() {
+    const std::lock_guard lock(mutex_);
+    --unlocked_;
+    ended_.notify_all();
+  }
+  /// Whether the interpreter ends, for all threads but the one that ends it.
+  bool is_over() const {
+    const std::thread::id ender = ender_;
+    return ender != std::thread::id() && ender != std::this_thread::get_id();
+  }
+  void end_all() {
+    std::unique_lock lock(mutex_);
+    forget_parent();
+    ender_ = std::this_thread::get_id();
+    for (std::atomic<bool>* cancel : cancels_) *cancel = true;
+    ended_.wait(lock, [this] { return cancels_.empty() && unlocked_ == 0; });
+  }
+
+ private:
+  /// A fork has none of the threads that work.
+  void forget_parent() {
+    if (process_ == getpid()) return;
+    process_ = getpid();
+    cancels_.clear();
+    unlocked_ = 0;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::unordered_set<std::atomic<bool>*> cancels_;
+  int unlocked_ = 0;
+  std::atomic<std::thread::id> ender_;  ///< none: it goes on
+  pid_t process_ = getpid();
+};
+
+/// One for the process, as its interpreter is.
+LiveRuns& live_runs() {
+  static LiveRuns runs;
+  return runs;
+}
+
+class LiveRun {
+ public:
+  explicit LiveRun(std::atomic<bool>& cancel) : cancel_(cancel) { live_runs().add(cancel_); }
+  ~LiveRun() { live_runs().remove(cancel_); }
+  LiveRun(const LiveRun&) = delete;
+  LiveRun& operator=(const LiveRun&) = delete;
+
+ private:
+  std::atomic<bool>& cancel_;
+};
+
+/// Where threads end that would ask for the interpreter's lock after its end, as those of Python
+/// itself do from 3.14 on.
+[[noreturn]] void stay_until_the_end() {
+  const nb::gil_scoped_release release;
+  for (;;) pause();
+}
 
 /// A thread that works, and how long until it is done.
 class Worker {
@@ -103,13 +186,27 @@ class Reporter {
 
 }  // namespace
 
+Unlocked::Unlocked() {
+  if (live_runs().unlock()) release_.emplace();
+}
+
+Unlocked::~Unlocked() {
+  if (!release_) return;
+  release_.reset();
+  live_runs().lock_again();
+}
+
+void end_runs() { live_runs().end_all(); }
+
 RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel,
                    const RunNews& news, Raised& raised, const nb::object& on_progress) {
   constexpr std::chrono::milliseconds kTick(50);
   constexpr int kPatience = 40;  // ticks
   int ticks_left = kPatience;
+  if (live_runs().is_over()) stay_until_the_end();
   RunEnd end;
   std::exception_ptr failure;
+  std::optional<LiveRun> live(std::in_place, cancel);
   Reporter reporter(news, on_progress);
   Worker worker(work);
   for (bool is_done = false; !is_done;) {
@@ -130,6 +227,7 @@ RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel,
       failure = std::current_exception();
       cancel = true;
     }
+    if (live_runs().is_over()) end.is_interrupted = true;
     if (raised.happened()) cancel = true;
     if ((end.is_interrupted || failure) && --ticks_left == 0) raised.interrupt_running();
   }
@@ -137,6 +235,8 @@ RunEnd run_watched(const std::function<void()>& work, std::atomic<bool>& cancel,
     const nb::gil_scoped_release release;
     worker.finish();
   }
+  live.reset();
+  if (live_runs().is_over()) stay_until_the_end();
   if (failure) std::rethrow_exception(failure);
   return end;
 }

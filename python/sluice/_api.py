@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from . import _sluice
 from ._bounds import BoundsResult
 from ._errors import Diagnostic, Interrupted, diagnostics_from, mistake
-from ._execution import ExecutionResult
-from ._extensions import Extension, LatencyPolicy, Problem
+from ._execution import ExecutionResult, numbers_json
+from ._extensions import Extension, LatencyPolicy, Problem, checked
 from ._options import option_texts
 from ._progress import OnProgress, native
 from ._result import MappingResult, Result
@@ -30,8 +30,9 @@ from ._specs import (
     Workload,
     _loaded,
     _preformatted,
+    training_texts,
 )
-from ._sweep import SweepResult
+from ._sweep import SweepResult, Vary, varied_text
 from ._yaml import yaml_text
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def search(
     options: Map[str, Any],
 ) -> Result:
     texts, given = option_texts(options)
-    loaded = _loaded(_request(specs, settings, constraints, training, ert), [*extensions, *given])
+    loaded = _loaded(_request(specs, settings, constraints, training, ert), [*checked(extensions), *given])
     parts = _sluice.map(loaded, texts, native(on_progress))
     result = Result(parts)
     if parts["is_interrupted"]:
@@ -77,7 +78,7 @@ def search(
 def search_bounds(
     specs: Sequence[SpecLike],
     *,
-    vary: Optional[str],
+    vary: Optional[Vary],
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
     training: Optional[Training],
@@ -85,13 +86,17 @@ def search_bounds(
     options: Map[str, Any],
 ) -> BoundsResult:
     texts, _ = option_texts(options)
-    parts = _sluice.bounds(_loaded(_request(specs, settings, constraints, training, ert)), texts, vary or "")
+    loaded = _loaded(_request(specs, settings, constraints, training, ert))
+    parts = _sluice.bounds(loaded, texts, varied_text(vary))
+    result = BoundsResult(parts)
     if parts["is_interrupted"]:
-        raise KeyboardInterrupt
-    return BoundsResult(parts)
+        raise Interrupted(result)
+    return result
 
 
-def _as_mappings(given: MappingLike | Sequence[MappingLike], specs: Sequence[SpecLike]) -> Optional[SpecLike]:
+def _as_mappings(
+    given: MappingLike | Sequence[MappingLike], specs: Sequence[SpecLike], extensions: Iterable[Extension]
+) -> Optional[SpecLike]:
     """One spec with all of them."""
     items = list(given) if isinstance(given, (list, tuple)) else [given]
     if len(items) == 1 and isinstance(items[0], (Spec, str, os.PathLike)):
@@ -103,7 +108,7 @@ def _as_mappings(given: MappingLike | Sequence[MappingLike], specs: Sequence[Spe
         elif isinstance(item, Mapping):
             mappings.append(item)
         elif isinstance(item, (Spec, str, os.PathLike)):
-            mappings += Specs(Request.of([*specs, item])).mappings
+            mappings += Specs(Request.of([*specs, item]), extensions).mappings
         else:
             raise TypeError(f"a mapping is a sluice.Mapping, one of a result, or a file, not {type(item).__name__}")
     if len(mappings) == 1:
@@ -116,12 +121,14 @@ def _with_mappings(
     mapping: MappingLike | Sequence[MappingLike] | None,
     settings: Optional[Settings],
     constraints: Optional[SpecLike],
-    training: Optional[Training] = None,
-    ert: Optional[FileName] = None,
+    training: Optional[Training],
+    ert: Optional[FileName],
+    extensions: Sequence[Extension],
 ) -> Request:
     request = _request(specs, settings, constraints, training, ert)
     if mapping is not None:
-        found = _as_mappings(mapping, [Specs(request)] if isinstance(mapping, (list, tuple)) else specs)
+        known = [Specs(request, extensions)] if isinstance(mapping, (list, tuple)) else specs
+        found = _as_mappings(mapping, known, extensions)
         assert found is not None
         request.add(found)
     return request
@@ -151,10 +158,10 @@ def evaluate(
     True
     """
     named = [workload, *([] if arch is None else [arch]), *specs]
-    request = _with_mappings(named, mapping, set, constraints, training, ert)
-    given = [latency] if isinstance(latency, LatencyPolicy) else []
+    given = [*checked(extensions), *([latency] if isinstance(latency, LatencyPolicy) else [])]
+    request = _with_mappings(named, mapping, set, constraints, training, ert, given)
     policy = latency.name if isinstance(latency, LatencyPolicy) else latency
-    return Result(_sluice.evaluate(_loaded(request, [*extensions, *given]), policy))
+    return Result(_sluice.evaluate(_loaded(request, given), policy))
 
 
 def execute(
@@ -166,7 +173,9 @@ def execute(
     inputs: Optional[Map[str, Any]] = None,
     values: bool = False,
     set: Optional[Settings] = None,
+    training: Optional[Training] = None,
     ert: Optional[FileName] = None,
+    extensions: Iterable[Extension] = (),
     on_progress: Optional[OnProgress] = None,
 ) -> ExecutionResult:
     """Runs mappings of small shapes step by step, with numbers, and compares with the model.
@@ -184,10 +193,12 @@ def execute(
     (True, [[1.0, 2.0], [3.0, 4.0]])
     """
     named = [workload, *([] if arch is None else [arch]), *specs]
-    request = _with_mappings(named, mapping, set, None, ert=ert)
-    numbers = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in (inputs or {}).items()}
-    text = json.dumps(numbers) if numbers else ""
-    return ExecutionResult(_sluice.execute(_loaded(request), seed, text, values, native(on_progress)))
+    if not 0 <= seed < 2**64:
+        raise mistake(f"seed={seed}: expected a whole number from 0 to 2^64 - 1")
+    given = checked(extensions)
+    request = _with_mappings(named, mapping, set, None, training, ert, given)
+    text = json.dumps({name: numbers_json(value) for name, value in inputs.items()}) if inputs else ""
+    return ExecutionResult(_sluice.execute(_loaded(request, given), seed, text, values, native(on_progress)))
 
 
 def problem(
@@ -202,14 +213,17 @@ def problem(
 ) -> Problem:
     """A workload on an architecture, to price many mappings of: ``problem.totals(mapping)``."""
     named = [workload, *([] if arch is None else [arch]), *specs]
-    given = [latency] if isinstance(latency, LatencyPolicy) else []
+    given = [*checked(extensions), *([latency] if isinstance(latency, LatencyPolicy) else [])]
     policy = latency.name if isinstance(latency, LatencyPolicy) else latency
-    loaded = _loaded(Request.of(named, set, training, ert), [*extensions, *given])
+    loaded = _loaded(Request.of(named, set, training, ert), given)
     return Problem(_sluice.problem(loaded, policy))
 
 
 def check(
-    *specs: SpecLike, set: Optional[Settings] = None, ert: Optional[FileName] = None
+    *specs: SpecLike,
+    set: Optional[Settings] = None,
+    training: Optional[Training] = None,
+    ert: Optional[FileName] = None,
 ) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with specs and their mappings; empty where nothing is.
 
@@ -217,8 +231,16 @@ def check(
     >>> [d.hint for d in sl.check("matmul", sl.Spec("mapper: {max_fused_lops: 1}"))]
     ["did you mean 'max_fused_loops'?"]
     """
-    request = Request.of(specs, set, ert=ert)
-    rows = json.loads(_sluice.check(request.names, request.texts, request.assignments, request.energy_file))
+    request = Request.of(specs, set, training, ert)
+    rows = json.loads(
+        _sluice.check(
+            request.names,
+            request.texts,
+            request.assignments,
+            training_texts(request.training),
+            request.energy_file,
+        )
+    )
     return diagnostics_from(rows)
 
 

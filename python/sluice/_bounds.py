@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ._specs import _preformatted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,5 +80,14 @@ class BoundsResult:
         frame: pd.DataFrame = _frames.pandas().DataFrame(rows)
         return frame
 
+    def __iter__(self) -> Iterator[BoundsPoint]:
+        return iter(self.points)
+
     def __str__(self) -> str:
         return self.summary
+
+    def __repr__(self) -> str:
+        return f"<sluice.BoundsResult {len(self.points)} points>"
+
+    def _repr_html_(self) -> str:
+        return _preformatted(self.summary)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._bounds import BoundsResult
     from ._design import DesignResult
     from ._result import Reason, Result
     from ._sweep import SweepResult
@@ -125,6 +126,6 @@ class InternalError(SluiceError, RuntimeError):
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a search; :attr:`result` is what it had found by then."""
 
-    def __init__(self, result: Result | SweepResult | DesignResult) -> None:
+    def __init__(self, result: Result | BoundsResult | SweepResult | DesignResult) -> None:
         super().__init__("interrupted")
         self.result = result

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from ._errors import Diagnostic, diagnostics_from
 from ._result import OccupancyRow
-from ._specs import Mapping
+from ._specs import Mapping, _preformatted
 
 __all__ = ["Complaint", "CountRow", "Execution", "ExecutionResult", "NumericCheck"]
 
@@ -70,6 +71,25 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, str) else value
 
 
+def numbers_json(value: Any) -> Any:
+    """Nested lists or arrays of numbers, as JSON has them.
+
+    >>> numbers_json([(1, True), [0.5, float("-inf")]])
+    [[1, 1], [0.5, '-inf']]
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [numbers_json(item) for item in value]
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    raise TypeError(f"inputs are nested lists or arrays of numbers, not {type(value).__name__}")
+
+
 def _execution(entry: dict[str, Any], values: str, tree: str) -> Execution:
     rows = [
         {key: row.get(key) for key in ("einsum", "component", "tensor", "action", "count", "bits")}
@@ -123,6 +143,9 @@ class ExecutionResult:
 
     def __str__(self) -> str:
         return self.summary
+
+    def _repr_html_(self) -> str:
+        return _preformatted(self.summary)
 
     def __repr__(self) -> str:
         return f"<sluice.ExecutionResult {self.status}>"

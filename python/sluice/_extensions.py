@@ -7,7 +7,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping as Map, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Union
+
+from ._errors import mistake
 
 if TYPE_CHECKING:
     from . import _sluice
@@ -29,23 +32,35 @@ __all__ = [
 ]
 
 
+def _mapping_text(given: Mapping | MappingResult) -> str:
+    from ._result import MappingResult
+    from ._specs import Mapping
+
+    mapping = given.mapping if isinstance(given, MappingResult) else given
+    if not isinstance(mapping, Mapping):
+        raise TypeError(f"a mapping is a sluice.Mapping, or one of a result, not {type(given).__name__}")
+    return mapping.to_json()
+
+
 class Problem:
-    """A workload on an architecture: prices mappings, and says what both consist of."""
+    """A workload on an architecture: prices mappings, and says what both consist of.
+
+    Constraints of the specs (of a search: its constraints) hold: a mapping that breaks one is illegal.
+    """
 
     def __init__(self, native: _sluice.Problem) -> None:
         self._native = native
         self._described: dict[str, Any] | None = None
 
-    def evaluate(self, mapping: Mapping) -> MappingResult:
+    def evaluate(self, mapping: Mapping | MappingResult) -> MappingResult:
         """What a mapping costs, or every reason why it is illegal (``violations``)."""
         from ._result import mapping_result
 
-        text = mapping.to_json()
-        return mapping_result(json.loads(self._native.evaluate(text)))
+        return mapping_result(json.loads(self._native.evaluate(_mapping_text(mapping))))
 
-    def totals(self, mapping: Mapping) -> tuple[float, float] | None:
+    def totals(self, mapping: Mapping | MappingResult) -> tuple[float, float] | None:
         """Energy (J) and latency (s), many times faster than :meth:`evaluate`; None: illegal."""
-        return self._native.totals(mapping.to_json())
+        return self._native.totals(_mapping_text(mapping))
 
     @property
     def _description(self) -> dict[str, Any]:
@@ -74,7 +89,10 @@ class Problem:
 
     def memories_to(self, compute: str) -> tuple[str, ...]:
         """Memories on the way to a compute, outermost first."""
-        return tuple(self._description["arch"]["memories_to"][compute])
+        memories = self._description["arch"]["memories_to"]
+        if compute not in memories:
+            raise mistake(f"there is no compute `{compute}`", f"there are: {', '.join(memories)}")
+        return tuple(memories[compute])
 
     @property
     def bounds(self) -> dict[str, float]:
@@ -94,11 +112,15 @@ class Control:
         return self._native.cancelled
 
     def progress(self, phase: str, fraction: float) -> None:
+        """Tells what is being done, and how much of that is done: from 0 to 1."""
         self._native.progress(phase, fraction)
 
-    def offer(self, mapping: Mapping) -> bool:
-        """Tells of a mapping before the end; False for an illegal one."""
-        return self._native.offer(mapping.to_json())
+    def offer(self, mapping: Mapping | MappingResult) -> bool:
+        """Tells of a mapping before the end; False for an illegal one.
+
+        The best one is the result where the search is cancelled and ``map`` then returns none.
+        """
+        return self._native.offer(_mapping_text(mapping))
 
 
 @dataclass(frozen=True)
@@ -124,7 +146,7 @@ class Mapper(ABC):
     def map(
         self, problem: Problem, options: Map[str, str], control: Control
     ) -> Mapping | Sequence[Mapping] | NoMapping:
-        """The best mapping, or several, best first.
+        """The best mapping, or several: the best ``options["top"]`` of them are the result.
 
         :param options: every search option as text, as in docs/options.md: ``options["seed"]``
         """
@@ -136,10 +158,15 @@ class Mapper(ABC):
 
         found = self.map(Problem(problem), options, Control(control))
         if isinstance(found, NoMapping):
-            return json.dumps(vars(found))
-        mappings = [found] if isinstance(found, Mapping) else found
-        if not isinstance(mappings, Iterable) or not all(isinstance(m, Mapping) for m in mappings):
+            if not isinstance(found.reason, str) or not isinstance(found.nearest_relaxation, str):
+                raise TypeError("the reason and the nearest relaxation of a NoMapping are texts")
+            return json.dumps({**vars(found), "proven": bool(found.proven)})
+        if not isinstance(found, (Mapping, Iterable)):
             raise TypeError(f"map() returns sluice.Mapping objects or NoMapping, not {type(found).__name__}")
+        mappings = [found] if isinstance(found, Mapping) else list(found)
+        for mapping in mappings:
+            if not isinstance(mapping, Mapping):
+                raise TypeError(f"map() returns sluice.Mapping objects, not a list with {type(mapping).__name__}")
         return [mapping.to_json() for mapping in mappings]
 
 
@@ -178,10 +205,13 @@ class LatencyPolicy(ABC):
         """
 
     def _latency(self, counted: _sluice.Counted) -> list[tuple[str, float]]:
-        parts = [(str(name), float(seconds)) for name, seconds in self.latency(CountedMapping(counted)).items()]
+        found = self.latency(CountedMapping(counted))
+        if not isinstance(found, Map):
+            raise TypeError(f"latency() returns seconds by part, as {{'busy': 1e-3}}, not {type(found).__name__}")
+        parts = [(str(name), float(seconds)) for name, seconds in found.items()]
         for name, seconds in parts:
-            if not seconds >= 0:
-                raise ValueError(f"the part '{name}' of a latency is {seconds} s; parts are 0 or more")
+            if not 0 <= seconds < math.inf:
+                raise ValueError(f"the part '{name}' of a latency is {seconds} s; parts are 0 or more, and finite")
         return parts
 
 
@@ -216,6 +246,16 @@ class ComponentNumbers:
     hop_energy_j_per_bit: float | None = None  #: networks
 
 
+def _check_numbers(row: ActionNumbers | ComponentNumbers) -> None:
+    for name, value in vars(row).items():
+        if name not in ("name", "actions") and value is not None and not isinstance(value, Real):
+            raise TypeError(f"{name} is a number or None, not {value!r}")
+
+
+_UNITS = ("", "bit", "J", "s", "1/s", "bit/s", "W", "m2")
+_COMPONENT_KINDS = ("Memory", "Toll", "Compute", "Network", "Container")
+
+
 class ComponentClass(ABC):
     """Energies, area and leakage from a component's attributes: ``component_class: NAME``."""
 
@@ -234,5 +274,50 @@ class ComponentClass(ABC):
     def _kinds(self) -> list[str]:
         return [self.kinds] if isinstance(self.kinds, str) else list(self.kinds)
 
+    def _numbers(self, values: dict[str, float]) -> ComponentNumbers:
+        found = self.numbers(values)
+        if not isinstance(found, ComponentNumbers):
+            raise TypeError(f"numbers() returns sluice.ComponentNumbers, not {type(found).__name__}")
+        _check_numbers(found)
+        for action in found.actions:
+            if not isinstance(action, ActionNumbers):
+                raise TypeError(f"actions are sluice.ActionNumbers, not {type(action).__name__}")
+            _check_numbers(action)
+        names = [action.name for action in found.actions]
+        if len(names) > len({*names}):
+            raise ValueError(f"numbers() returns one row for each action, not {', '.join(names)}")
+        return found
+
+    def _check(self) -> None:
+        for kind in self._kinds():
+            if kind not in _COMPONENT_KINDS:
+                raise mistake(f"{self.name}: there are no components of the kind `{kind}`",
+                              f"kinds: {', '.join(_COMPONENT_KINDS)}")
+        for attribute in self.attributes:
+            if not isinstance(attribute, Attribute):
+                raise TypeError(f"attributes of {self.name} are sluice.Attribute, not {type(attribute).__name__}")
+            if attribute.unit not in _UNITS:
+                raise mistake(f"{self.name}: the attribute {attribute.name} has the unit `{attribute.unit}`",
+                              f"units: {', '.join(_UNITS[1:])}; none for a pure number")
+
 
 Extension = Union[Mapper, LatencyPolicy, ComponentClass]
+
+
+def checked(given: Iterable[Extension]) -> list[Extension]:
+    """What a call brings along, if it is what an extension must be."""
+    if isinstance(given, (Mapper, LatencyPolicy, ComponentClass)):
+        given = [given]
+    extensions = list(given)
+    for extension in extensions:
+        if not isinstance(extension, (Mapper, LatencyPolicy, ComponentClass)):
+            what = f"the class {extension.__name__}" if isinstance(extension, type) else type(extension).__name__
+            raise TypeError(
+                f"an extension is an instance of sluice.Mapper, LatencyPolicy or ComponentClass, not {what}"
+            )
+        name = getattr(extension, "name", None)
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{type(extension).__name__} needs a name: a class attribute `name`, a text")
+        if isinstance(extension, ComponentClass):
+            extension._check()
+    return extensions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ._plots import COLOURS, _scaled, _size, energy_by, latency_by_einsum
+from ._plots import COLOURS, _scaled, _size, energy_by, energy_text, latency_by_einsum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ def _bars(title: str, rows: Iterable[tuple[str, float, str]], colour: str) -> st
     lines = [
         f'<tr><td style="text-align:left">{escape(name)}</td>'
         f'<td style="width:16em"><div style="background:{colour};height:0.8em;'
-        f'width:{max(0.0, min(share, 1.0)) * 100:.1f}%"></div></td>'
+        f'width:{max(0.0, min(share, 1.0)) * 100 if share == share else 0:.1f}%"></div></td>'
         f'<td style="text-align:left">{escape(text)}</td></tr>'
         for name, share, text in rows
     ]
@@ -47,8 +47,7 @@ def of_mapping(mapping: MappingResult) -> str:
         f"{_scaled(mapping.latency_s, 's')} &nbsp; <b>EDP</b> {_scaled(mapping.edp_js, 'J·s')}</p>"
     )
     energy = [
-        (name, joule / mapping.energy_j if mapping.energy_j else 0.0,
-         f"{_scaled(joule, 'J')}, {joule / mapping.energy_j if mapping.energy_j else 0.0:.1%}")
+        (name, joule / mapping.energy_j if mapping.energy_j else 0.0, energy_text(joule, mapping.energy_j))
         for name, joule in energy_by(mapping, "component").items()
     ]
     slowest = sorted(latency_by_einsum(mapping).items(), key=lambda item: -item[1][1])

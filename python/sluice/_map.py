@@ -137,7 +137,7 @@ def bounds(
     workload: SpecLike,
     arch: Optional[SpecLike] = None,
     *specs: SpecLike,
-    vary: Optional[str] = None,
+    vary: Optional[Vary] = None,
     set: Optional[Settings] = None,
     constraints: Optional[SpecLike] = None,
     training: Optional[Training] = None,
@@ -155,7 +155,7 @@ def bounds(
 ) -> BoundsResult:
     """Finds the least traffic, energy and latency that any mapping of `fused`'s space needs.
 
-    :param vary: does it for each value of a variable or field: ``"arch.Buffer.size=16KiB..1MiB:x2"``
+    :param vary: does it for each value of a variable or field: ``{"arch.Buffer.size": "16KiB..1MiB:x2"}``
     :param max_fused_loops: Most loops that an Einsum may share with others: 0 … inf. Default:
         ``inf``
     :param max_fused_loops_per_rank: Most shared loops over one rank: 1 … inf. Default: ``1``

@@ -29,6 +29,8 @@ def option_table() -> tuple[Option, ...]:
 
 
 def _number_text(value: Any) -> str:
+    if isinstance(value, int):  # all of its digits: seeds have 64 bits
+        return str(value)
     number = float(value)
     if number == float("inf"):
         return "inf"
@@ -42,7 +44,11 @@ def option_text(option: Option, value: Any) -> str:
     ('10s', 'energy,latency')
     >>> option_text(table["max_fused_loops"], float("inf")), option_text(table["row_fusion"], True)
     ('inf', 'true')
+    >>> option_text(table["seed"], 2**63 + 1)
+    '9223372036854775809'
     """
+    if getattr(value, "ndim", None) == 0:  # of NumPy
+        value = value.item()
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -67,6 +73,8 @@ def option_texts(values: Map[str, Any]) -> tuple[dict[str, str], list[Extension]
     for name, value in values.items():
         if value is None:
             continue
+        if isinstance(value, type) and issubclass(value, (Mapper, LatencyPolicy)):
+            raise TypeError(f"{name} takes an instance, {value.__name__}(), not the class")
         if isinstance(value, (Mapper, LatencyPolicy)):
             extensions.append(value)
             value = value.name

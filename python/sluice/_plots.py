@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from ._result import MappingResult, Result
-    from ._specs import Component
+    from ._result import EnergyRow, MappingResult, Result
+    from ._specs import EinsumInfo
     from ._sweep import SweepResult
 
 # Okabe and Ito's colours, which the colour-blind tell apart (M. Okabe, K. Ito, "Color Universal Design", 2008).
@@ -33,9 +34,11 @@ def _axes(ax: Optional[Axes], height: float = 4.0) -> Axes:
 
 
 def _scaled(value: float, unit: str) -> str:
+    if math.isnan(value):
+        return "unknown"
     if value == 0:
         return f"0 {unit}"
-    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"),
+    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"),
                            (1e-9, "n"), (1e-12, "p")):
         if abs(value) >= factor:
             return f"{value / factor:.3g} {prefix}{unit}"
@@ -58,11 +61,34 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
     return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
 
+def _require_legal(mapping: MappingResult) -> None:
+    if not mapping.is_legal:
+        raise SluiceError(f"there is nothing to plot: the mapping is illegal: {mapping.violations[0]}")
+
+
+def _name(row: EnergyRow, by: str) -> str:
+    return getattr(row, by) or "(none)"
+
+
 def energy_by(mapping: MappingResult, by: str) -> dict[str, float]:
-    """Joules by component, Einsum, tensor or action, largest first."""
+    """Joules by component, Einsum, tensor or action, largest first; NaN, last, where one is unknown."""
     if by not in ("component", "einsum", "tensor", "action"):
         raise mistake(f"energy is not told by `{by}`", "choose component, einsum, tensor or action")
-    return _sums((getattr(row, by) or "(none)", row.energy_j or 0.0) for row in mapping.energy)
+    known = _sums((_name(row, by), row.energy_j or 0.0) for row in mapping.energy)
+    unknown = {_name(row, by) for row in mapping.energy if row.energy_j is None}
+    return {name: joule for name, joule in known.items() if name not in unknown} | dict.fromkeys(
+        (name for name in known if name in unknown), math.nan
+    )
+
+
+def energy_text(joule: float, of: float) -> str:
+    """
+    >>> energy_text(1e-6, 4e-6), energy_text(1e-6, math.nan), energy_text(math.nan, math.nan)
+    ('1 µJ, 25.0%', '1 µJ', 'unknown')
+    """
+    if math.isnan(joule) or math.isnan(of):
+        return _scaled(joule, "J")
+    return f"{_scaled(joule, 'J')}, {joule / of if of else 0.0:.1%}"
 
 
 def latency_by_einsum(mapping: MappingResult) -> dict[str, tuple[str, float]]:
@@ -88,33 +114,36 @@ def _kind_of_action(action: str) -> str:
 
 
 def breakdown(mapping: MappingResult, by: str, ax: Optional[Axes]) -> Axes:
+    _require_legal(mapping)
     energies = energy_by(mapping, by)
     actions = _sums((_kind_of_action(row.action), row.energy_j or 0.0) for row in mapping.energy)
     axes = _axes(ax, 1.2 + 0.35 * len(energies))
     left = dict.fromkeys(energies, 0.0)
     for action in (name for name, joule in actions.items() if joule > 0):
         part = _sums(
-            (getattr(row, by) or "(none)", row.energy_j or 0.0)
+            (_name(row, by), row.energy_j or 0.0)
             for row in mapping.energy
-            if _kind_of_action(row.action) == action
+            if _kind_of_action(row.action) == action and not math.isnan(energies[_name(row, by)])
         )
         widths = [part.get(name, 0.0) for name in energies]
         colour = COLOURS[("read", "write", "compute", "leak").index(action)]
         axes.barh(list(energies), widths, left=list(left.values()), label=action, color=colour)
         left = {name: left[name] + width for name, width in zip(energies, widths)}
     for position, (name, energy) in enumerate(energies.items()):
-        share = energy / mapping.energy_j if mapping.energy_j else 0.0
-        axes.annotate(f" {_scaled(energy, 'J')}, {share:.1%}", (energy, position), va="center")
-    axes.set_xlim(0, max(energies.values(), default=1.0) * 1.3 or 1.0)
-    axes.invert_yaxis()
+        axes.annotate(f" {energy_text(energy, mapping.energy_j)}", (0.0 if math.isnan(energy) else energy, position),
+                      va="center")
+    axes.set_xlim(0, max((e for e in energies.values() if not math.isnan(e)), default=1.0) * 1.3 or 1.0)
+    axes.set_ylim(len(energies) - 0.5, -0.5)
     _prefixes(axes.xaxis, "J")
     axes.set_xlabel("energy")
     axes.set_title(f"Energy by {'Einsum' if by == 'einsum' else by}: {_scaled(mapping.energy_j, 'J')}")
-    axes.legend(title="action", loc="lower right")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(title="action", loc="lower right")
     return axes
 
 
 def occupancy(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
+    _require_legal(mapping)
     limited = [row for row in mapping.occupancy if row.share is not None]
     axes = _axes(ax, 1.4 + 0.4 * len(limited))
     shares = [row.share or 0.0 for row in limited]
@@ -131,26 +160,40 @@ def occupancy(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
     return axes
 
 
-def _rate(component: Component, actions: Iterable[str] | None = None) -> Optional[float]:
-    rates = [a.throughput for a in component.actions if actions is None or a.name in actions]
-    known = [rate for rate in rates if rate]
-    return max(known) * component.instances if known else None
+def _operations(einsum: EinsumInfo) -> float:
+    """A multiplication and an addition are two, moving a value is none: as in the document."""
+    weights = {"mul_add": 2, "copy": 0}
+    return einsum.points * sum(n * weights.get(kind, 1) for kind, n in einsum.operations_per_point.items())
+
+
+def _peak(mapping: MappingResult, calls: dict[str, float], operations: dict[str, float]) -> float:
+    """Operations per second of the computes that are used, all instances; 0: nothing limits them."""
+    computes = {c.name: c for c in mapping.components if c.kind == "Compute"}
+    rates = [0.0]
+    for row in mapping.energy:
+        action = computes[row.component].action(row.action) if row.component in computes else None
+        if action is not None and action.throughput and calls.get(row.einsum):
+            each = operations.get(row.einsum, 0.0) / calls[row.einsum]
+            rates.append(action.throughput * computes[row.component].instances * each)
+    return max(rates)
 
 
 def roofline(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
+    _require_legal(mapping)
     memories = [c for c in mapping.components if c.kind == "Memory"]
     computes = [c for c in mapping.components if c.kind == "Compute"]
     if not memories or not computes:
         raise SluiceError("a roofline needs the architecture: take the mapping of a Result")
     outermost = memories[0]
     kinds = {c.name for c in computes}
-    peak = max((_rate(c) or 0.0 for c in computes), default=0.0)
     read = outermost.action("read")
     bandwidth = 0.0
     if read is not None and read.throughput:
         bandwidth = read.throughput * read.bits_per_action / 8 * outermost.instances
     seconds = {e: s for e, (_, s) in latency_by_einsum(mapping).items()}
-    operations = _sums((r.einsum, r.count or 0.0) for r in mapping.energy if r.component in kinds)
+    calls = _sums((r.einsum, r.count or 0.0) for r in mapping.energy if r.component in kinds)
+    operations = {einsum.name: _operations(einsum) for einsum in mapping.einsums}
+    peak = _peak(mapping, calls, operations)
     moved = _sums((r.einsum, (r.bits or 0.0) / 8) for r in mapping.energy if r.component == outermost.name)
     axes = _axes(ax, 4.5)
     points = [
@@ -183,7 +226,7 @@ def roofline(mapping: MappingResult, ax: Optional[Axes]) -> Axes:
     axes.set_ylim(min(lowest / 3, low * bandwidth or lowest), max([peak] + [y for _, y, _ in points]) * 3)
     _prefixes(axes.yaxis, "op/s")
     axes.set_xlabel(f"operations per byte of {outermost.name}")
-    axes.set_ylabel("operations per second (a multiply-add is one)")
+    axes.set_ylabel("operations per second (a multiply-add is two)")
     axes.set_title("Roofline")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="lower right", fontsize=8)
@@ -250,8 +293,8 @@ def sweep(result: SweepResult, x: Optional[str], y: Optional[str], ax: Optional[
     heights = [height for points in lines.values() for _, height in points]
     if heights and min(heights) > 0 and max(heights) > 20 * min(heights):
         axes.set_yscale("log")
-    elif heights:
-        axes.set_ylim(bottom=0)
+    elif heights and max(heights) > 0:
+        axes.set_ylim(0, 1.05 * max(heights))
     _prefixes(axes.yaxis, _unit(y_name))
     axes.set_xlabel(x_name)
     axes.set_ylabel(y_name)

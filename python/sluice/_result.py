@@ -267,7 +267,7 @@ def mapping_result(
     if "violations" in entry:
         return MappingResult(mapping, violations=all_made(Violation, entry["violations"]))
     nan = float("nan")
-    totals = {
+    totals: dict[str, Any] = {
         key: nan if entry[key] is None else entry[key]
         for key in ("energy_j", "latency_s", "edp_js", "leak_energy_j")
     }

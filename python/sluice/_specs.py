@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, Union
 
 from . import _sluice
 from ._errors import Diagnostic, diagnostics_from, mistake
-from ._extensions import Extension
+from ._extensions import Extension, checked
 from ._rows import all_made, made
 from ._yaml import as_list, scalar_text, without_none, yaml_text
 from .arch import Node as ArchNode
@@ -125,7 +125,7 @@ class Tensor:
 class ComponentAction:
     name: str
     energy_j: float | None  #: of one action; None: unknown
-    throughput: float | None  #: actions per second; None: takes no time
+    throughput: float | None  #: actions per second; None: takes no time, or unknown
     bits_per_action: float
 
 
@@ -195,10 +195,10 @@ class Workload(DescribedSpec):
 
     def __init__(
         self,
-        einsums: Iterable[str | Einsum | Map[str, Any]],
+        einsums: str | Einsum | Iterable[str | Einsum | Map[str, Any]],
         *,
         rank_sizes: Map[str, int | str] | None = None,
-        bits_per_value: float | Map[str, Any] | None = None,
+        bits_per_value: float | str | Map[str, Any] | None = None,
         name: str = "workload",
         persistent_tensors: str | Sequence[str] | None = None,
         initial: Map[str, float] | None = None,
@@ -207,8 +207,10 @@ class Workload(DescribedSpec):
         variables: Map[str, Any] | None = None,
         **more: Any,
     ) -> None:
-        if isinstance(bits_per_value, (int, float)):
+        if bits_per_value is not None and not isinstance(bits_per_value, Map):
             bits_per_value = {"All": bits_per_value}
+        if isinstance(einsums, (str, Einsum)):
+            einsums = [einsums]
         keys: dict[str, Any] = {
             "name": name,
             "n_instances": n_instances,
@@ -345,6 +347,9 @@ def _assignments(settings: Settings | None) -> list[str]:
         return [settings]
     if isinstance(settings, Map):
         return [f"{name}={_setting_text(value)}" for name, value in settings.items()]
+    for setting in settings:
+        if not isinstance(setting, str):
+            raise TypeError(f"settings are a map, or texts NAME=VALUE, not {type(setting).__name__}")
     return list(settings)
 
 
@@ -410,6 +415,8 @@ class Request:
 def training_texts(training: Training | None) -> dict[str, list[str]] | None:
     if training is None:
         return None
+    if not isinstance(training, Training):
+        raise TypeError(f"training is a sluice.Training, such as Training(optimizer='adam'), not {type(training).__name__}")
     return {
         "optimizer": [training.optimizer],
         "recompute": as_list(training.recompute),
@@ -424,7 +431,7 @@ def _loaded(request: Request, extensions: Iterable[Extension] = ()) -> _sluice.L
         assignments=request.assignments,
         training=training_texts(request.training),
         energy_file=request.energy_file,
-        extensions=list(extensions),
+        extensions=checked(extensions),
     )
 
 
@@ -434,9 +441,9 @@ class Specs:
     Goes wherever a workload or an architecture goes.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, extensions: Iterable[Extension] = ()) -> None:
         self._request = request
-        parts = _loaded(request).parts()
+        parts = _loaded(request, extensions).parts()
         self._drawing: str = parts["drawing"]
         self._description: dict[str, Any] = json.loads(parts["description"])
         self._workload_text: str | None = parts["workload"]
@@ -480,10 +487,12 @@ def load(
     set: Settings | None = None,
     training: Training | None = None,
     ert: str | os.PathLike[str] | None = None,
+    extensions: Iterable[Extension] = (),
 ) -> Specs:
     """Reads files, names of the library and objects, and merges them; later ones win.
 
     :param ert: energies per action, for files of Timeloop or AccelForge (docs/importing.md)
+    :param extensions: component classes that the specs name; so needs them whoever takes the result
     :raises SpecError: with everything that is wrong, each at its place
 
     >>> specs = load("matmul", "simple", set={"M": 64})
@@ -497,7 +506,7 @@ def load(
     """
     if not specs:
         raise TypeError("load() takes at least one spec")
-    return Specs(Request.of(specs, set, training, ert))
+    return Specs(Request.of(specs, set, training, ert), extensions)
 
 
 Named = TypeVar("Named", EinsumInfo, Tensor, Component)

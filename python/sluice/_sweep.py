@@ -163,12 +163,31 @@ def _grid(vary: Optional[Vary]) -> list[tuple[str, list[str]]]:
             if not name or not equals:
                 raise mistake(f"`{name}{equals}{values}` varies nothing", "write NAME=VALUES")
         vary = {name: values for name, _, values in pairs}
-    return [
+    grid = [
         (name, _sluice.varied_values(values, f"{name}={values}"))
         if isinstance(values, str)
         else (name, [_setting_text(value) for value in (values if hasattr(values, "__iter__") else [values])])
         for name, values in vary.items()
     ]
+    for name, points in grid:
+        if not points:
+            raise mistake(f"`{name}` has no values", "write some: {NAME: [1, 2]}")
+    return grid
+
+
+def varied_text(vary: Optional[Vary]) -> str:
+    """Of what varies one field alone.
+
+    >>> varied_text({"M": [64, 128]}), varied_text("M=64..256:x2")
+    ('M=64,128', 'M=64..256:x2')
+    """
+    if isinstance(vary, str):
+        return vary
+    fields = _grid(vary)
+    if len(fields) > 1:
+        raise mistake(f"bounds vary one field, not {len(fields)}: {', '.join(name for name, _ in fields)}",
+                      "call it for each value of the others")
+    return "".join(f"{name}={','.join(values)}" for name, values in fields)
 
 
 def _many(specs: OneOrMore) -> list[SpecLike]:

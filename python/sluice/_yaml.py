@@ -10,7 +10,7 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,8 @@ def scalar_text(value: Any) -> str:
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if not isinstance(value, str):
+        if hasattr(value, "item"):  # a truth value of NumPy
+            return scalar_text(value.item())
         raise TypeError(f"a spec holds numbers, texts, lists and maps, not {type(value).__name__}")
     is_plain = _PLAIN.fullmatch(value) and value.lower() not in _WORDS
     return value if is_plain else json.dumps(value, ensure_ascii=False)
@@ -110,4 +112,4 @@ def without_none(keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return [value] if isinstance(value, str) or not hasattr(value, "__iter__") else list(value)

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ._yaml import Tagged, without_none
+from ._errors import mistake
+from ._yaml import Tagged, as_list, without_none
 
 __all__ = [
     "Collective",
@@ -79,8 +80,8 @@ class Node:
 class Storage(Node):
     """Keeps a tile of each tensor in a memory for everything below it."""
 
-    def __init__(self, tensors: Sequence[str], component: str, **more: Any) -> None:
-        super().__init__(tensors=list(tensors), component=component, **more)
+    def __init__(self, tensors: str | Sequence[str], component: str, **more: Any) -> None:
+        super().__init__(tensors=as_list(tensors), component=component, **more)
 
 
 class Temporal(Node):
@@ -118,8 +119,8 @@ class Nested(Node):
 class Collective(Node):
     """Communication among the instances of spatial dimensions (docs/collectives.md)."""
 
-    def __init__(self, type: str, tensor: str, *, src: str, over: Sequence[str], **more: Any) -> None:
-        super().__init__(type=type, tensor=tensor, src=src, over=list(over), **more)
+    def __init__(self, type: str, tensor: str, *, src: str, over: str | Sequence[str], **more: Any) -> None:
+        super().__init__(type=type, tensor=tensor, src=src, over=as_list(over), **more)
 
 
 class _Split(Node):
@@ -149,6 +150,8 @@ def nodes_from_json(rows: Iterable[Mapping[str, Any]]) -> list[Node]:
     """Nodes as in result documents."""
     made: list[Node] = []
     for row in rows:
+        if row.get("node") not in _KINDS:
+            raise mistake(f"a mapping has no node `{row.get('node')}`", f"nodes: {', '.join(_KINDS)}")
         keys = {key: value for key, value in row.items() if key not in ("node", "nodes")}
         below = nodes_from_json(row["nodes"]) if "nodes" in row else None
         node = _KINDS[row["node"]].__new__(_KINDS[row["node"]])

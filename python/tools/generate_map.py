@@ -82,7 +82,7 @@ True
 
 BOUNDS_TEXT = """Finds the least traffic, energy and latency that any mapping of `fused`'s space needs.
 
-:param vary: does it for each value of a variable or field: ``"arch.Buffer.size=16KiB..1MiB:x2"``
+:param vary: does it for each value of a variable or field: ``{"arch.Buffer.size": "16KiB..1MiB:x2"}``
 """
 
 SWEEP_TEXT = """Searches every variant, and keeps what was found in a database (docs/sweeps.md).
@@ -196,7 +196,7 @@ def module_text() -> str:
         )
         + function(
             "bounds",
-            ["vary: Optional[str] = None", *common],
+            ["vary: Optional[Vary] = None", *common],
             of_bounds,
             text_of(BOUNDS_TEXT, of_bounds, ""),
             "BoundsResult",

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <functional>
 #include <ostream>
@@ -70,6 +71,14 @@ std::function<std::string(const std::string&)> one_of(const std::vector<std::str
     return fmt::format("`{}` is none of {}{}", word, fmt::join(words, ", "),
                        nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest));
   };
+}
+
+/// Accepts a seed; the parser of numbers would take -1 for 2^64 - 1.
+std::string seed_fault(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  return is_whole ? "" : fmt::format("`{}`: expected a whole number from 0 to 2^64 - 1", text);
 }
 
 /// What makes a training step of the workload.
@@ -376,6 +385,7 @@ class CommandLine {
             "Write the steps into FILE (Perfetto, chrome://tracing) and FILE.txt (a listing)")
         ->type_name("FILE");
     command.add_option("--seed", parsed_.seed, "Seed of the input numbers")
+        ->check(seed_fault)
         ->type_name("")
         ->default_str("0");
     command

@@ -104,6 +104,16 @@ INSTANTIATE_TEST_SUITE_P(
                       WrongNumbers{R"({"A": [[1, 2], 3]})", "rank 2 has no list"},
                       WrongNumbers{R"({"W": [[1], [[2]]]})", "W holds [2], which is no number"}));
 
+TEST_F(ExecutedNumbers, ComeFromSeedsThatAreWholeNumbersOf64Bits) {
+  for (const std::string seed : {"-1", "18446744073709551616", "0x1"}) {
+    auto arguments = product_;
+    arguments.insert(arguments.end(), {"--seed", seed});
+    const ProgramRun run = execute(arguments);
+    EXPECT_EQ(run.exit_status, 2) << seed;
+    EXPECT_THAT(run.err, HasSubstr("expected a whole number from 0 to 2^64 - 1"));
+  }
+}
+
 TEST_F(ExecutedNumbers, NeedAFileThatIsThere) {
   auto arguments = product_;
   for (const std::string& more :

@@ -287,7 +287,7 @@ TEST(Compare, SaysWhatDiffers) {
   EXPECT_THAT(same.out, HasSubstr("Nothing differs"));
   const ProgramRun wrong = sluice({"compare", folder / "small", folder / "small/mapping.yaml"});
   EXPECT_EQ(wrong.exit_status, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("mapping.yaml:1: error: this is no result document"));
+  EXPECT_THAT(wrong.err, HasSubstr("mapping.yaml: error: this is no result document"));
 }
 
 TEST(Evaluate, ListsSeveralMappingsByFile) {

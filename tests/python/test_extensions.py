@@ -150,6 +150,8 @@ def test_a_mapper_that_raises_gives_its_error_as_the_cause():
     [
         (7, "not int"),
         ([], "returned no mapping"),
+        (["Z"], "not a list with str"),
+        (sl.NoMapping(7), "are texts"),
         (sl.Mapping([]), "illegal mapping"),
         (sl.Mapping([tree.Storage(["Q"], "MainMemory")]), "there is no tensor `Q`"),
     ],
@@ -248,3 +250,139 @@ def test_ctrl_c_ends_a_mapper_that_looks_at_nothing():
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=60)
     assert rest == "interrupted\n" and process.returncode == 0
+
+
+SMALL = {"M": 8, "N": 8, "K": 8}
+
+
+def test_of_several_mappings_the_best_come_first_and_top_of_them():
+    three = [m.mapping for m in sl.map("matmul", "simple", set=SMALL, mapper="exhaustive", top=3)]
+    worst_first = sl.map("matmul", "simple", set=SMALL, mapper=Returns(reversed(three)), top=2)
+    assert [m.mapping for m in worst_first] == three[:2]
+
+
+def test_a_mapping_that_breaks_a_constraint_is_illegal():
+    kept = sl.map("matmul", "simple", set=SMALL).best.mapping
+    forbids = sl.Constraints(storage=[{"memory": "GlobalBuffer", "forbid": ["A", "W", "Z"]}])
+    with pytest.raises(sl.ExtensionError, match="breaks the constraint storage 1"):
+        sl.map("matmul", "simple", set=SMALL, mapper=Returns(kept), constraints=forbids)
+    free, bound = (sl.problem("matmul", "simple", *more, set=SMALL) for more in ((), (forbids,)))
+    assert free.totals(kept) is not None and bound.totals(kept) is None
+    assert "breaks the constraint" in str(bound.evaluate(kept))
+
+
+def test_what_was_offered_is_the_result_where_a_cancelled_mapper_returns_nothing():
+    class Offers(OneBuffer):
+        name = "offers"
+
+        def map(self, problem, options, control):
+            control.offer(self.mapping_with(problem, 0))
+            while not control.cancelled:
+                time.sleep(0.005)
+            return sl.NoMapping("out of time")
+
+    found = sl.map("matmul", "simple", mapper=Offers(), budget=0.2, set=SMALL)
+    assert found.status == "ok" and found.search.ended_by == "budget"
+
+
+def test_a_latency_without_an_end_is_refused():
+    class Endless(Doubled):
+        name = "endless"
+
+        def latency(self, counted):
+            return {"busy": float("inf")}
+
+    with pytest.raises(sl.ExtensionError, match="0 or more, and finite"):
+        sl.map("matmul", "simple", mapper="random", budget="50evals", latency=Endless())
+
+
+def test_a_problem_raises_what_its_policy_raises_mapping_by_mapping():
+    class Moody(Doubled):
+        name = "moody"
+        fails = True
+
+        def latency(self, counted):
+            if self.fails:
+                raise KeyError("busy")
+            return super().latency(counted)
+
+    found = sl.map("matmul", "simple", set=SMALL).best
+    policy = Moody()
+    problem = sl.problem("matmul", "simple", set=SMALL, latency=policy)
+    for ask in (problem.totals, problem.evaluate):
+        with pytest.raises(sl.ExtensionError, match="latency policy 'moody' raised KeyError"):
+            ask(found)
+    policy.fails = False
+    assert problem.totals(found) == (found.energy_j, 2 * found.latency_s)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"name": 7}, "needs a name"),
+        ({"kinds": "Memroy"}, "no components of the kind `Memroy`"),
+        ({"attributes": ["size"]}, "are sluice.Attribute, not str"),
+        ({"attributes": [sl.Attribute("size", unit="furlong")]}, "has the unit `furlong`"),
+    ],
+)
+def test_what_a_class_must_not_be_is_said(attributes, message):
+    with pytest.raises((sl.SpecError, TypeError), match=message):
+        sl.map(*SPECS, extensions=[type("Bad", (RegisterFile,), attributes)()])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (None, "not NoneType"),
+        (sl.ComponentNumbers(area_m2="1 mm2"), "area_m2 is a number or None, not '1 mm2'"),
+        (sl.ComponentNumbers([sl.ActionNumbers("read"), sl.ActionNumbers("read")]), "one row for each action"),
+    ],
+)
+def test_what_a_class_must_not_return_is_said(numbers, message):
+    class Bad(RegisterFile):
+        def numbers(self, values):
+            return numbers
+
+    with pytest.raises(sl.ExtensionError, match=message):
+        sl.map(*SPECS, extensions=[Bad()])
+
+
+def test_classes_are_no_instances():
+    with pytest.raises(TypeError, match="takes an instance, OneBuffer"):
+        sl.map("matmul", "simple", mapper=OneBuffer)
+    with pytest.raises(TypeError, match="not the class RegisterFile"):
+        sl.map(*SPECS, extensions=[RegisterFile])
+
+
+def test_specs_with_a_class_are_loaded_executed_and_evaluated_together():
+    mine = {"extensions": [RegisterFile()]}
+    found = sl.map(*SPECS, mapper=OneBuffer(), **mine)
+    assert sl.load(*SPECS, **mine).arch.name
+    assert sl.execute(*SPECS, found.best, **mine)
+    assert len(sl.evaluate(*SPECS, [found.best, found.best], **mine)) == 2
+
+
+def test_daemons_that_search_or_price_do_not_break_the_end_of_the_interpreter():
+    program = (
+        "import sluice as sl, threading, time\n"
+        "class Deaf(sl.Mapper):\n"
+        "    name = 'deaf'\n"
+        "    def map(self, problem, options, control):\n"
+        "        while True:\n"
+        "            time.sleep(0.01)\n"
+        "best = sl.map('matmul', 'simple').best\n"
+        "problem = sl.problem('matmul', 'simple')\n"
+        "def price():\n"
+        "    while True:\n"
+        "        problem.totals(best)\n"
+        "def search():\n"
+        "    while True:\n"
+        "        sl.map('gpt3_6.7b', 'tpu_v4i', threads=1)\n"
+        "def map_deaf():\n"
+        "    sl.map('matmul', 'simple', mapper=Deaf())\n"
+        "for work in (price, search, map_deaf):\n"
+        "    threading.Thread(target=work, daemon=True).start()\n"
+        "time.sleep(0.3)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    assert (ended.returncode, ended.stderr) == (0, "")

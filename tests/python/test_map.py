@@ -79,6 +79,15 @@ def test_misspelt_names_and_options_are_errors_with_hints():
         sl.map("matmul", "simple", mapper="fussed")
 
 
+def test_options_have_all_of_their_digits_and_numpys_numbers_count(specs):
+    numpy = pytest.importorskip("numpy")
+    drawn = sl.map(*specs, mapper="random", budget="50evals", seed=2**63 + 1, row_fusion=numpy.False_)
+    assert drawn.document["seed"] == 2**63 + 1
+    assert sl.map(*specs, budget=numpy.int64(10), threads=numpy.int32(1)).document["options"]["budget"] == "10s"
+    with pytest.raises(TypeError, match="NAME=VALUE, not tuple"):
+        sl.map(*specs, set=[("M", 4)])
+
+
 def test_options_of_a_spec_file_hold_and_keywords_win(specs):
     with_options = (*specs, sl.Spec("mapper: {objective: energy, top: 2}"))
     assert sl.map(*with_options).document["objective"] == "energy"

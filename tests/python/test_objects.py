@@ -133,11 +133,57 @@ def test_a_problem_prices_many_mappings(specs):
     assert problem.evaluate(found.best.mapping).energy == found.best.energy
     assert problem.memories_to("ALU") == ("DRAM", "Buffer")
     assert problem.einsums[0].computes == ("ALU",)
+    assert problem.totals(found.best) == problem.totals(found.best.mapping)
+    with pytest.raises(sl.SpecError, match="no compute `MAC`"):
+        problem.memories_to("MAC")
+    with pytest.raises(sl.SpecError, match="there is no tensor `Q`"):
+        problem.totals(sl.Mapping([tree.Storage("Q", "DRAM")]))
+    with pytest.raises(TypeError, match="not str"):
+        problem.totals("mapping.yaml")
+
+
+def test_one_name_is_a_list_of_one():
+    assert tree.Storage("W0", "DRAM") == tree.Storage(["W0"], "DRAM")
+    assert tree.Collective("all_reduce", "Z", src="PE", over="X").keys["over"] == ["X"]
+    one = sl.Workload("Z[m] = A[m]", rank_sizes={"M": 4}, bits_per_value="2 * 4")
+    assert [e.name for e in one.einsums] == ["Z"] and one.tensor("A").bits_per_value == 8
+
+
+def test_a_mapping_of_json_has_nodes_that_are_known():
+    with pytest.raises(sl.SpecError, match="no node `Temporl`"):
+        sl.Mapping.from_json({"nodes": [{"node": "Temporl"}]})
+
+
+def test_numbers_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    w = sl.Workload([sl.Einsum("Z[m] = A[m]", is_copy_operation=numpy.bool_(True))],
+                    rank_sizes={"M": numpy.int64(4)}, bits_per_value=numpy.int64(8))
+    assert w.einsum("Z").is_copy and w.tensor("A").bits_per_value == 8
+    product = sl.Workload("Z[m,n] = A[m,k] * W[k,n]", rank_sizes={"M": 2, "K": 2, "N": 2}, bits_per_value=8)
+    found = sl.map(product, "simple").best
+    run = sl.execute(product, "simple", found, values=True,
+                     inputs={"A": [numpy.array([numpy.inf, 1]), (0, 1)], "W": numpy.eye(2, dtype=bool)})
+    again = sl.execute(product, "simple", found, values=True,
+                       inputs={name: run[0].values[name] for name in ("A", "W")})
+    assert again[0].values["A"] == [[float("inf"), 1], [0, 1]]
+    with pytest.raises(sl.SpecError, match="seed=-1"):
+        sl.execute(product, "simple", found, seed=-1)
 
 
 def test_a_training_step_has_gradients():
     step = sl.load("matmul", "simple", training=sl.Training(optimizer="sgd"))
     assert len(step.workload.einsums) > len(sl.load("matmul").workload.einsums)
+    with pytest.raises(TypeError, match="not str"):
+        sl.load("matmul", training="sgd")
+
+
+def test_a_mapping_of_a_training_step_is_checked_and_executed_as_that():
+    small, training = {"M": 2, "N": 2, "K": 2}, sl.Training()
+    step = sl.load("matmul", "simple", set=small, training=training)
+    found = sl.map(step)
+    assert [d.message for d in sl.check(step, found.best.mapping)] == ["gradients of W; none of A"]
+    assert "error" in [d.severity for d in sl.check("matmul", "simple", found.best.mapping, set=small)]
+    assert sl.execute("matmul", "simple", found.best, set=small, training=training)
 
 
 def test_bounds_over_a_range_are_those_of_the_command_line():
@@ -149,7 +195,31 @@ def test_bounds_over_a_range_are_those_of_the_command_line():
     seconds = {"seconds": 0}
     assert [{**p, **seconds} for p in found.document["points"]] == [{**p, **seconds} for p in expected["points"]]
     assert found[0].fused.energy_j.proven and found[1].value == "1024KiB"
-    assert len(found.frame()) == 2
+    assert len(found.frame()) == 2 and "512KiB" in found._repr_html_()
+    sizes = {"arch.GlobalBuffer.size": ["512KiB", "1024KiB"]}
+    assert sl.bounds("matmul", "simple", set={"M": 64}, vary=sizes).frame().equals(found.frame())
+    with pytest.raises(sl.SpecError, match="bounds vary one field, not 2: M, N"):
+        sl.bounds("matmul", "simple", vary={"M": [1], "N": [1]})
+
+
+def test_ctrl_c_keeps_the_bounds_that_were_found():
+    import signal
+    import subprocess
+    import sys
+
+    program = (
+        "import sluice as sl, threading, time\n"
+        "threading.Thread(target=lambda: (time.sleep(2), print('now', flush=True)), daemon=True).start()\n"
+        "try:\n"
+        "    sl.bounds('gpt3_6.7b', 'tpu_v4i', vary={'N_TOKENS': [1, 4096]}, budget='60s')\n"
+        "except sl.Interrupted as end:\n"
+        "    print(len(end.result))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "now\n"
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert int(rest) >= 1 and process.returncode == 0
 
 
 def test_check_lists_mistakes_and_import_reads_other_tools(tmp_path):

@@ -61,10 +61,37 @@ def test_a_breakdown_shows_all_of_the_energy(result):
 
 
 def test_no_point_lies_above_the_roofs():
-    """A matrix product of 64·1024·1024 multiply-adds; simple: 256 Gop/s, 32 GB/s."""
+    """A matrix product of 64·1024·1024 multiply-adds, two operations each; simple: 512 Gop/s, 32 GB/s."""
     axes = sl.map("matmul", "simple", set={"M": 64}).plot_roofline()
     (roof,) = [line for line in axes.lines if len(line.get_xdata()) == 3]
     x, y = axes.collections[0].get_offsets()[0]
-    assert max(roof.get_ydata()) == pytest.approx(256e9)
-    assert y <= min(256e9, x * 32e9) * (1 + 1e-9)
+    assert max(roof.get_ydata()) == pytest.approx(512e9)
+    assert y <= min(512e9, x * 32e9) * (1 + 1e-9)
     pyplot.close(axes.figure)
+
+
+def test_a_point_of_the_roofline_is_that_of_the_document():
+    result = sl.map("matmul", "simple", set={"M": 64})
+    axes = result.plot_roofline()
+    roofline = result.document["mappings"][0]["efficiency"]["roofline"]
+    x, y = axes.collections[0].get_offsets()[0]
+    assert (x / 8, y) == pytest.approx((roofline["operations_per_bit"], roofline["operations_per_s"]), rel=0.01)
+    pyplot.close(axes.figure)
+
+
+def test_energies_that_are_unknown_are_no_zeros():
+    small = {"M": 8, "N": 8, "K": 8}
+    best = sl.map("matmul", "simple", set=small).best
+    unknown = sl.evaluate("matmul", "simple", best, set={**small, "arch.MainMemory.read.energy": "null"})
+    axes = unknown.plot_breakdown()
+    texts = [text.get_text().strip() for text in axes.texts]
+    assert axes.get_title().endswith("unknown") and texts[-1] == "unknown" and "%" not in "".join(texts)
+    assert "nan" not in unknown._repr_html_()
+    pyplot.close(axes.figure)
+
+
+def test_nothing_is_drawn_of_an_illegal_mapping():
+    illegal = sl.evaluate("matmul", "simple", sl.Mapping([sl.tree.Storage("A", "MainMemory")]))
+    for plot in (illegal.plot_breakdown, illegal.plot_occupancy, illegal.plot_roofline):
+        with pytest.raises(sl.SluiceError, match="the mapping is illegal"):
+            plot()

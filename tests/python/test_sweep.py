@@ -78,6 +78,8 @@ def test_mistakes_name_the_field_and_the_nearest(specs, tmp_path):
         sl.sweep(*specs, vary={"arch.Bufer.size": ["1B"]})
     with pytest.raises(sl.SpecError, match="M=1\\.\\.x"):
         sl.sweep(*specs, vary="M=1..x")
+    with pytest.raises(sl.SpecError, match="`M` has no values"):
+        sl.sweep(*specs, vary={"M": []})
     (tmp_path / "text.sqlite").write_text("this is no database, but it is long enough to be looked at" * 20)
     with pytest.raises(sl.SpecError, match="no SQLite database"):
         sl.sweep(*specs, vary=VARY, output=tmp_path / "text.sqlite")

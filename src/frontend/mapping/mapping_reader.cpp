@@ -297,6 +297,8 @@ class MappingReader {
     const YamlNode* node = map.optional("preload");
     map.finish();
     if (node == nullptr || !MapReader(context_, *node, "preload").is_map()) return states;
+    context_.warning(*node,
+                     "'preload' is kept beside the mapping; counts and prices do not know it");
     for (const YamlEntry& entry : node->entries) {
       MapReader state(context_, *entry.value, "a preload state");
       const auto tensor = names_.tensor(entry.key.get());

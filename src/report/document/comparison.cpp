@@ -20,7 +20,7 @@ using Value = nlohmann::json;
 Diagnostic mistake_in(const std::string& file, const std::string& message,
                       const std::string& hint) {
   Diagnostic diagnostic;
-  diagnostic.location = {file, 1, 0};
+  diagnostic.location = {file, 0, 0};
   diagnostic.message = message;
   diagnostic.hint = hint;
   return diagnostic;
@@ -41,8 +41,41 @@ std::optional<double> number(const Value& object, const char* key) {
 
 std::string text(const Value& value) {
   if (value.is_null()) return "";
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
+
+/// `energy (J)`, `area (m2)`: what a row of `sources` is of.
+std::string with_unit(const std::string& number) {
+  if (number == "leak_power") return number + " (W)";
+  if (number == "area") return number + " (m2)";
+  return number == "hop_energy" ? number + " (J)" : number + " energy (J)";
+}
+
+/// Numbers by name. A sum that an unknown one belongs to is unknown: it has no value.
+class Sums {
+ public:
+  void add(const std::string& name, std::optional<double> amount) {
+    if (amount)
+      sums_[name] += *amount;
+    else
+      unknown_.insert(name);
+  }
+  void raise(const std::string& name, std::optional<double> amount) {
+    if (amount)
+      sums_[name] = std::max(sums_[name], *amount);
+    else
+      unknown_.insert(name);
+  }
+  std::map<std::string, double> known() && {
+    for (const std::string& name : unknown_) sums_.erase(name);
+    return std::move(sums_);
+  }
+
+ private:
+  std::map<std::string, double> sums_;
+  std::set<std::string> unknown_;
+};
 
 class Comparer {
  public:
@@ -121,7 +154,8 @@ class Comparer {
           add(component + " " + action + " (1/s)", row.value("actions_per_s", Value()));
       }
       for (const Value& row : subject.document.value("sources", Value::array()))
-        add(text(row.value("component", Value())) + " " + text(row.value("number", Value())),
+        add(text(row.value("component", Value())) + " " +
+                with_unit(text(row.value("number", Value()))),
             row.value("value", Value()));
     }
     for (const std::string& name : names)
@@ -161,15 +195,19 @@ class Comparer {
       result_.totals.rows.push_back(std::move(row));
   }
 
-  /// The rows of a list, added up by the name that each has under a key.
+  /// The rows of a list, added up by the name that each has under a key. Bits that are null are
+  /// none (a compute moves nothing), other numbers unknown.
   void sums(const char* table, const char* unit, const char* list, const char* by,
             const char* what) {
     std::vector<std::map<std::string, double>> all;
     for (const Subject& subject : subjects_) {
-      auto& here = all.emplace_back();
-      for (const Value& row : subject.mapping.value(list, Value::array()))
-        if (const auto amount = number(row, what); amount && !text(row.value(by, Value())).empty())
-          here[text(row[by])] += *amount;
+      Sums here;
+      for (const Value& row : subject.mapping.value(list, Value::array())) {
+        const auto amount = number(row, what);
+        const std::string name = text(row.value(by, Value()));
+        if (!name.empty() && (amount || std::string_view(what) != "bits")) here.add(name, amount);
+      }
+      all.push_back(std::move(here).known());
     }
     add_table(table, unit, all);
   }
@@ -178,13 +216,12 @@ class Comparer {
   void latency_by_einsum() {
     std::vector<std::map<std::string, double>> all;
     for (const Subject& subject : subjects_) {
-      auto& here = all.emplace_back();
-      for (const Value& row : subject.mapping.value("latency", Value::array())) {
-        double& longest = here[text(row.value("einsum", Value()))];
-        longest = std::max(longest, number(row, "latency_s").value_or(0));
-      }
+      Sums here;
+      for (const Value& row : subject.mapping.value("latency", Value::array()))
+        here.raise(text(row.value("einsum", Value())), number(row, "latency_s"));
       for (const Value& row : subject.mapping.value("collective_latency", Value::array()))
-        here[text(row.value("einsum", Value()))] += number(row, "latency_s").value_or(0);
+        here.add(text(row.value("einsum", Value())), number(row, "latency_s"));
+      all.push_back(std::move(here).known());
     }
     add_table("latency_by_einsum", "s", all);
   }

@@ -87,7 +87,13 @@ class ComparisonText {
   }
 
   bool is_equal() const {
-    return std::all_of(comparison_.tables.begin(), comparison_.tables.end(),
+    const auto is_one = [](const ComparedRow& row) {
+      return std::all_of(row.values.begin(), row.values.end(),
+                         [&](const auto& value) { return value == row.values.front(); });
+    };
+    const auto& totals = comparison_.totals.rows;
+    return std::all_of(totals.begin(), totals.end(), is_one) &&
+           std::all_of(comparison_.tables.begin(), comparison_.tables.end(),
                        [](const ComparedTable& table) { return table.rows.empty(); }) &&
            std::all_of(comparison_.trees.begin(), comparison_.trees.end(),
                        [](const auto& tree) { return tree.empty(); });

@@ -114,6 +114,22 @@ arch:
   EXPECT_EQ(specs_of(specs + mapping + "---\n" + mapping).mappings.size(), 2U);
 }
 
+TEST(Load, AWarningSaysThatAPlanChangesNoPrice) {
+  const Specs specs =
+      specs_of("variables: {N: 4}\nworkload:\n" + kHead + R"yaml(  einsums: ["C[m] = A[m]"]
+arch:
+  nodes:
+  - !Container {name: Core, spatial: [{name: x, fanout: 2}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping: {nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: C, component: MAC}]}
+plan: {preload: {A: {shares: 2, over: x}}}
+)yaml");
+  ASSERT_EQ(specs.mappings.at(0).preload.size(), 1U);
+  ASSERT_EQ(specs.warnings.size(), 1U);
+  EXPECT_EQ(specs.warnings[0].message,
+            "'preload' is kept beside the mapping; counts and prices do not know it");
+}
+
 TEST(Load, OneRunTellsAllMistakesInOrder) {
   const auto specs =
       load_specs_from_text({{"a.yaml", "arch: {nodes: [!Memry {}, !Compute {nme: x}]}\n"},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "report/document/tree_lines.h"
@@ -52,6 +53,35 @@ TEST(Comparison, HasTheRowsThatDiffer) {
   EXPECT_EQ(energy.n_equal, 1u);
   EXPECT_TRUE(table(*found, "latency_by_einsum").rows.empty());
   EXPECT_EQ(marks(found->trees.at(0)), " -+ ");
+}
+
+TEST(Comparison, KnowsNoSumOfWhatIsUnknown) {
+  RunResult unknown = testing::small_result();
+  Cost& cost = *unknown.outcomes.front().cost;
+  cost.energy.front().energy_j = std::numeric_limits<double>::quiet_NaN();
+  cost.energy_j = std::numeric_limits<double>::quiet_NaN();
+  const auto found = compare_results(
+      {{"a", document_text(testing::small_result())}, {"b", document_text(unknown)}});
+  ASSERT_TRUE(found);
+  const ComparedTable& energy = table(*found, "energy_by_component");
+  ASSERT_EQ(energy.rows.size(), 1u);  // DRAM, of which b knows 1.25 J only
+  EXPECT_THAT(energy.rows[0].values, ElementsAre(3.25, std::nullopt));
+}
+
+TEST(Comparison, TellsUnitsOfWhatDiffersInTheMachine) {
+  const auto reading_for = [](double joules) {
+    RunResult result = testing::small_result();
+    Action read;
+    read.name = "read";
+    read.energy_j = joules;
+    result.problem->arch.components.front().actions = {read};
+    return document_text(result);
+  };
+  const auto found = compare_results({{"a", reading_for(1e-12)}, {"b", reading_for(2e-12)}});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->requests.size(), 1u);
+  EXPECT_EQ(found->requests[0].name, "DRAM read energy (J)");
+  EXPECT_THAT(found->requests[0].texts, ElementsAre("1e-12", "2e-12"));
 }
 
 TEST(Comparison, IsATextWithTheNamesOfFiles) {
