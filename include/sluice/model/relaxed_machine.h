@@ -19,12 +19,14 @@ std::vector<ComponentId> kept_components(const BoundProblem& problem, ComponentI
 /// What compute takes from (or hands to) memories inside the cut: per Einsum, a set of its tensors.
 using InnerOperands = std::vector<TensorMask>;
 
-/// The machine with all that lies inside the memory `cut` made into one: below each instance of it
-/// a memory of the same room that costs nothing, and one compute with the least energy and time of
-/// each Einsum, leakage included. Networks are left out. What a mapping with perfect factors that
+/// The machine with what lies inside the memory `cut` made into little: below each instance of it
+/// memories that cost nothing, and one compute with the least energy and time of each Einsum,
+/// leakage included. There is one memory for all that may hold the same tensors' outermost tiles,
+/// of the same room. Networks are left out. What a mapping with perfect factors that
 /// runs one Einsum at a time moves at the kept memories, it can move there, too: the best mapping
 /// costs no more than any of the real machine, if that takes the operands of `inside` from inner
-/// memories (J, s; policy `overlap`). Nothing where this machine cannot be made.
+/// memories (J, s; policy `overlap`). Nothing where this machine cannot be made, or where several
+/// instances may make overlapping windows of an output.
 std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, ComponentId cut,
                                             const InnerOperands& inside);
 

@@ -89,6 +89,30 @@ void for_each_inner_memory(const BoundProblem& problem, EinsumId id, ComponentId
   }
 }
 
+/// Whether several instances may make overlapping windows of an output, which a memory merges
+/// without handing sums back: one compute, as a relaxed machine has, would ask for them.
+bool merges_windows(const BoundProblem& problem, ComponentId cut) {
+  const auto spreads = [&](const BoundEinsum& einsum, const BoundCompute& compute) {
+    return std::any_of(compute.path.begin() + depth_of(compute, cut) + 1, compute.path.end(),
+                       [&](ComponentId id) {
+                         const auto& spatial = einsum.components[id.index()].spatial;
+                         return std::any_of(spatial.begin(), spatial.end(),
+                                            [](const BoundSpatial& d) { return d.fanout > 1; });
+                       });
+  };
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
+    const bool has_windows =
+        std::any_of(own.accesses.begin(), own.accesses.end(), [](const BoundAccess& access) {
+          return access.is_output &&
+                 std::find(access.relevance.begin(), access.relevance.end(), Relevance::kPartial) !=
+                     access.relevance.end();
+        });
+    return has_windows &&
+           std::any_of(own.computes.begin(), own.computes.end(),
+                       [&](const BoundCompute& compute) { return spreads(own, compute); });
+  });
+}
+
 /// What lies inside a cut, as rooms. Of a tensor's tiles there, the outermost one decides what
 /// passes the cut: its room is made of the memories that may hold that one, and of the computes, if
 /// it may come from outside. Tensors that may be in the same memory share a room.
@@ -323,7 +347,7 @@ std::vector<ComponentId> kept_components(const BoundProblem& problem, ComponentI
 std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, ComponentId cut,
                                             const InnerOperands& inside) {
   const auto outermost = single_outermost(problem);
-  if (!outermost) return std::nullopt;
+  if (!outermost || merges_windows(problem, cut)) return std::nullopt;
   const Rooms rooms(problem, cut);
   auto relaxed = bind(problem.workload, arch_of(problem, cut, rooms));
   if (!relaxed) return std::nullopt;

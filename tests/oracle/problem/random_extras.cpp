@@ -292,6 +292,18 @@ void add_latencies(Dice& dice, ProblemSpec& spec) {
   if (dice.chance(15)) spec.compute.total_latency = draw();
 }
 
+/// Two inner memories that share no tensor.
+void dedicate_memories(Dice& dice, ProblemSpec& spec) {
+  std::vector<MemorySpec*> inner;
+  for (std::size_t i = 1; i < spec.memories.size(); ++i)
+    if (spec.memories[i].kind == HolderKind::kMemory) inner.push_back(&spec.memories[i]);
+  if (inner.size() < 2 || !dice.chance(40)) return;
+  const bool weights_first = dice.chance(30);
+  inner[0]->keep = weights_first ? "weight" : "~weight";
+  inner[1]->keep = weights_first ? "~weight" : "weight";
+  for (MemorySpec* memory : inner) memory->may_keep.clear();
+}
+
 void add_behaviours(Dice& dice, ProblemSpec& spec) {
   for (std::size_t i = 1; i < spec.memories.size(); ++i) {
     MemorySpec& memory = spec.memories[i];
@@ -477,6 +489,7 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.behaviours) {
     Dice own(seed ^ 0x61C8864680B583EBULL);  // so that the other draws stay what they were
     add_latencies(own, spec);
+    dedicate_memories(own, spec);
   }
   if (extras.arrays) {
     Dice own(seed ^ 0x1B873593CC9E2D51ULL);
