@@ -103,9 +103,8 @@ bool merges_windows(const BoundProblem& problem, ComponentId cut) {
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
     const bool has_windows =
         std::any_of(own.accesses.begin(), own.accesses.end(), [](const BoundAccess& access) {
-          return access.is_output &&
-                 std::find(access.relevance.begin(), access.relevance.end(), Relevance::kPartial) !=
-                     access.relevance.end();
+          return access.is_output && std::find(access.relevance.begin(), access.relevance.end(),
+                                               Relevance::kPartial) != access.relevance.end();
         });
     return has_windows &&
            std::any_of(own.computes.begin(), own.computes.end(),
