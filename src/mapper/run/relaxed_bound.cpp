@@ -89,6 +89,8 @@ CostBounds bounds_of_all(const BoundProblem& problem) {
 /// How long a relaxed search may take: it has a core that the search itself could use.
 class Allowance {
  public:
+  explicit Allowance(std::optional<double> budget_s)
+      : seconds_(std::max(1.0, kOfBudget * budget_s.value_or(0))) {}
   double seconds() const { return seconds_; }
   void ran_out() { is_short_ = true; }
 
@@ -102,8 +104,8 @@ class Allowance {
   }
 
  private:
-  static constexpr double kShare = 0.1;
-  double seconds_ = 1;
+  static constexpr double kShare = 0.1, kOfBudget = 0.25;
+  double seconds_;
   bool is_short_ = false;
 };
 
@@ -164,8 +166,8 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
 /// A relaxed machine, and what was searched on it.
 struct RelaxedBound::Rung {
   ComponentId cut;
+  Allowance allowance;
   std::optional<Insides> insides = std::nullopt;  ///< from the first search on
-  Allowance allowance = {};
   std::optional<InnerOperands> last = std::nullopt;
   double last_limit = 0;
 };
@@ -217,7 +219,8 @@ void RelaxedBound::search() {
   refine_chains(kOfChains);
   const CostBounds all = bounds_of_all(bounded);
   std::vector<Rung> rungs;
-  for (const ComponentId cut : relaxation_cuts(bounded)) rungs.push_back({cut});
+  for (const ComponentId cut : relaxation_cuts(bounded))
+    rungs.push_back({cut, Allowance(options_.budget_seconds)});
   double wait = 0;
   while (pause(wait)) {
     wait = kStep;
