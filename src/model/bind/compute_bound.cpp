@@ -26,16 +26,17 @@ std::vector<std::vector<double>> busy_sums(const BoundComponent& bound) {
 
 }  // namespace
 
-double seconds_per_call(const BoundProblem& problem, EinsumId id, ComponentId component,
-                        std::size_t action) {
+double seconds_of(double calls, const BoundProblem& problem, EinsumId id, ComponentId component,
+                  std::size_t action) {
+  if (calls == 0) return 0;  // of an action that takes for ever, too
   const Component& own = problem.arch[component];
   if (!own.total_latency) {
     const double throughput = own.actions[action].throughput;
-    return std::isnan(throughput) ? 0 : 1 / throughput;
+    return std::isnan(throughput) ? 0 : calls / throughput;
   }
   double seconds = 0;
   for (const std::vector<double>& sum : busy_sums(problem[id].components[component.index()]))
-    seconds = std::max(seconds, sum[action]);
+    seconds = std::max(seconds, calls * sum[action]);
   return seconds;
 }
 
@@ -58,8 +59,7 @@ double seconds_per_point(const BoundProblem& problem, EinsumId id, const BoundCo
   double seconds = 0;
   if (!component.total_latency) {
     for (const auto& [action, calls] : compute.calls_per_point)
-      seconds +=
-          static_cast<double>(calls) * seconds_per_call(problem, id, compute.component, action);
+      seconds += seconds_of(static_cast<double>(calls), problem, id, compute.component, action);
     return seconds;
   }
   for (const auto& sum : busy_sums(problem[id].components[compute.component.index()])) {

@@ -26,10 +26,10 @@ double seconds_per_point(const BoundProblem& problem, EinsumId einsum, const Bou
 ComputeBound compute_bound(const BoundProblem& problem, EinsumId einsum, Factors factors,
                            const std::optional<OperandQuestion>& operands);
 
-/// How long a call of its action keeps an instance of a component busy, at least (s): nothing where
-/// that is not known.
-double seconds_per_call(const BoundProblem& problem, EinsumId einsum, ComponentId component,
-                        std::size_t action);
+/// How long so many calls of its action keep an instance of a component busy, at least (s): nothing
+/// where that is not known.
+double seconds_of(double calls, const BoundProblem& problem, EinsumId einsum, ComponentId component,
+                  std::size_t action);
 /// Whether a memory may be busy with reads and writes at the same time.
 bool has_separate_ports(const BoundProblem& problem, EinsumId einsum, ComponentId memory);
 

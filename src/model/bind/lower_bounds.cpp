@@ -77,7 +77,7 @@ class OuterTraffic {
       if (action < 0) return;
       const Action& found = memory.actions[static_cast<std::size_t>(action)];
       bounds.energy_floor_j += calls * found.energy_j;
-      seconds = calls * least_seconds_per_call(static_cast<std::size_t>(action)) / bound.instances;
+      seconds = least_seconds(calls, static_cast<std::size_t>(action)) / bound.instances;
     };
     double read_s = 0, write_s = 0;
     price(bound.read_action, reads_, read_s);
@@ -90,10 +90,10 @@ class OuterTraffic {
 
  private:
   /// Of any Einsum: `total_latency` may say something else for each.
-  double least_seconds_per_call(std::size_t action) const {
+  double least_seconds(double calls, std::size_t action) const {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t e = 0; e < problem_.einsums.size(); ++e)
-      least = std::min(least, seconds_per_call(problem_, EinsumId(e), memory_, action));
+      least = std::min(least, seconds_of(calls, problem_, EinsumId(e), memory_, action));
     return least;
   }
 

@@ -70,7 +70,7 @@ ValueCost cost_of(const BoundProblem& problem, EinsumId id, ComponentId memory, 
       problem[id].components[memory.index()].bits_per_value[static_cast<std::size_t>(tensor)];
   const double calls = bits / bits_moved_by(found, bits);
   return {calls * found.energy_j,
-          calls * seconds_per_call(problem, id, memory, static_cast<std::size_t>(action))};
+          seconds_of(calls, problem, id, memory, static_cast<std::size_t>(action))};
 }
 
 bool is_asked(const OperandQuestion& question, int tensor) {

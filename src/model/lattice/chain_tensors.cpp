@@ -278,10 +278,10 @@ double ChainTensors::least_busy_seconds(const ChainTensor& tensor, std::size_t m
   if (!knows_ways(tensor, spread)) return 0;
   const bool is_output = tensor.access->is_output;
   const auto read = [&](std::size_t i, double values) {
-    return reads && tensor.memories[i] == memory ? values * tensor.read_s[i] : 0;
+    return reads && values > 0 && tensor.memories[i] == memory ? values * tensor.read_s[i] : 0;
   };
   const auto write = [&](std::size_t i, double values) {
-    return writes && tensor.memories[i] == memory ? values * tensor.write_s[i] : 0;
+    return writes && values > 0 && tensor.memories[i] == memory ? values * tensor.write_s[i] : 0;
   };
   const auto node = [&](std::size_t from, std::size_t i) {
     if (tensor.share < 1) return 0.0;  // it may be another Einsum that waits

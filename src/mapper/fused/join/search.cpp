@@ -133,7 +133,7 @@ bool Search::has_chains() const {
 TileSearchContext Search::tile_context(std::size_t einsum) const {
   TileSearchContext context{};
   context.problem = &problem_;
-  if (chained_) context.chained = &*chained_;
+  context.chained = chained_;
   context.shape = &shapes_[einsum];
   context.options = &options_;
   context.constraints = &options_.constraints;
@@ -567,7 +567,10 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   compile_templates();
   if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
   if (bounds_apply()) {
-    if (has_chains()) chained_ = constrained(problem_, options_.constraints);
+    if (has_chains() && options_.constraints == Constraints{})
+      chained_ = &problem_;
+    else if (has_chains())
+      chained_ = &constrained_.emplace(constrained(problem_, options_.constraints));
     scout();
   }
   const JoinResult join = search_exactly();

@@ -114,8 +114,9 @@ class Search {
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const MapperControl& control_;
-  std::optional<BoundProblem> chained_;  // TileSearchContext::chained
-  std::vector<EinsumShape> shapes_;      // per Einsum
+  std::optional<BoundProblem> constrained_;
+  const BoundProblem* chained_ = nullptr;  // TileSearchContext::chained
+  std::vector<EinsumShape> shapes_;        // per Einsum
   TemplateLists templates_;
   std::vector<std::vector<CompiledTemplate>> compiled_;     // per Einsum (of equal ones the first)
   std::shared_ptr<std::vector<StateTables>> state_tables_;  // per Einsum; those of its draws, too
