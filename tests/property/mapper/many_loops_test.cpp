@@ -9,10 +9,10 @@
 namespace sluice {
 namespace {
 
-std::string memory(const std::string& name, const std::string& size) {
+std::string memory(const std::string& name, const std::string& size, const std::string& energy) {
   return "  - !Memory {name: " + name + ", size: " + size +
-         ", tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, "
-         "energy: 1, throughput: 1}]}\n";
+         ", tensors: {keep: All}, actions: [{name: read, energy: " + energy +
+         ", throughput: 64}, {name: write, energy: " + energy + ", throughput: 64}]}\n";
 }
 
 BoundProblem convolution(const std::string& sizes) {
@@ -23,11 +23,12 @@ BoundProblem convolution(const std::string& sizes) {
   - "Z[n,k,p,q] = A[n,c,Y:p+r,X:q+s] * W[k,c,r,s]"
 arch:
   nodes:
-)yaml" + memory("Main", "inf") + memory("L0", "inf") + memory("L1", "inf") +
-                                                              memory("L2", "inf") +
+)yaml" + memory("Main", "inf", "64") + memory("L0", "16384", "16") +
+                                                              memory("L1", "4096", "8") +
+                                                              memory("L2", "1024", "4") +
                                                               R"yaml(
   - !Container {name: PE, spatial: [{name: x, fanout: 2}, {name: y, fanout: 2}]}
-)yaml" + memory("RF", "1024") +
+)yaml" + memory("RF", "256", "1") +
                                                               R"yaml(
   - !Compute {name: MAC, spatial: [{name: lane, fanout: 2}], actions: [{name: compute, energy: 1, throughput: 1}]}
 )yaml"}},
