@@ -284,7 +284,7 @@ void add_components(Dice& dice, ProblemSpec& spec) {
 void add_latencies(Dice& dice, ProblemSpec& spec) {
   const auto draw = [&] {
     return dice.text_of(
-        {"sum(a.n_calls for a in actions) / 3", "2 * max(a.n_calls for a in actions)",
+        {"sum(a.n_calls for a in actions) / 2", "2 * max(a.n_calls for a in actions)",
          "max(sum(a.n_calls for a in actions) / 4, max(a.n_calls for a in actions))"});
   };
   for (MemorySpec& memory : spec.memories)
