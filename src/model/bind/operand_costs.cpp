@@ -99,9 +99,7 @@ class OperandPrices {
     if (operand.sources.empty()) return std::nullopt;
     operand.indices = separate_indices(access);
     operand.is_output = access.is_output;
-    const bool has_windows = std::find(access.relevance.begin(), access.relevance.end(),
-                                       Relevance::kPartial) != access.relevance.end();
-    if (access.is_output && !has_windows) operand.sums = values_of(problem_, id_, access);
+    if (access.is_output && !has_windows(access)) operand.sums = values_of(problem_, id_, access);
     return operand;
   }
 
@@ -362,6 +360,11 @@ Hold hold_of(const BoundProblem& problem, EinsumId einsum, ComponentId memory, T
   if (!sets || !rules.keep.depends_on.empty() || !rules.back.depends_on.empty()) return {};
   const bool must = (sets->must & bit) != 0;
   return {must, must || (sets->may & bit) != 0 || !rules.may_keep.depends_on.empty()};
+}
+
+bool has_windows(const BoundAccess& access) {
+  return std::find(access.relevance.begin(), access.relevance.end(), Relevance::kPartial) !=
+         access.relevance.end();
 }
 
 bool must_hold_first(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,

@@ -34,6 +34,9 @@ bool is_only_access(const BoundProblem& problem, EinsumId einsum, const BoundAcc
 /// The same, and within its ranks.
 bool is_touched_once(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
 
+/// Whether some variable moves its tile by less than the tile's size.
+bool has_windows(const BoundAccess& access);
+
 /// Values of the tensor that the Einsum touches, all its instances together.
 double values_of(const BoundProblem& problem, EinsumId einsum, const BoundAccess& access);
 

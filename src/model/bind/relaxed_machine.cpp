@@ -53,13 +53,15 @@ bool is_array(const Component& component) {
   return container != nullptr && container->array;
 }
 
+bool spreads(const BoundComponent& component) {
+  return std::any_of(component.spatial.begin(), component.spatial.end(),
+                     [](const BoundSpatial& dimension) { return dimension.fanout > 1; });
+}
+
 /// Whether there is more inside the cut than one memory, so that a relaxed machine has less.
 bool has_much_inside(const BoundProblem& problem, ComponentId cut) {
   const auto adds = [&](const BoundEinsum& own, ComponentId id) {
-    const auto& spatial = own.components[id.index()].spatial;
-    const bool spreads = std::any_of(spatial.begin(), spatial.end(),
-                                     [](const BoundSpatial& d) { return d.fanout > 1; });
-    return (problem.arch[id].is_memory() ? 1 : 0) + (spreads ? 1 : 0);
+    return (problem.arch[id].is_memory() ? 1 : 0) + (spreads(own.components[id.index()]) ? 1 : 0);
   };
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
     return std::any_of(own.computes.begin(), own.computes.end(), [&](const BoundCompute& compute) {
@@ -92,23 +94,16 @@ void for_each_inner_memory(const BoundProblem& problem, EinsumId id, ComponentId
 /// Whether several instances may make overlapping windows of an output, which a memory merges
 /// without handing sums back: one compute, as a relaxed machine has, would ask for them.
 bool merges_windows(const BoundProblem& problem, ComponentId cut) {
-  const auto spreads = [&](const BoundEinsum& einsum, const BoundCompute& compute) {
+  const auto has_several = [&](const BoundEinsum& einsum, const BoundCompute& compute) {
     return std::any_of(compute.path.begin() + depth_of(compute, cut) + 1, compute.path.end(),
-                       [&](ComponentId id) {
-                         const auto& spatial = einsum.components[id.index()].spatial;
-                         return std::any_of(spatial.begin(), spatial.end(),
-                                            [](const BoundSpatial& d) { return d.fanout > 1; });
-                       });
+                       [&](ComponentId id) { return spreads(einsum.components[id.index()]); });
   };
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
-    const bool has_windows =
-        std::any_of(own.accesses.begin(), own.accesses.end(), [](const BoundAccess& access) {
-          return access.is_output && std::find(access.relevance.begin(), access.relevance.end(),
-                                               Relevance::kPartial) != access.relevance.end();
-        });
-    return has_windows &&
+    return std::any_of(
+               own.accesses.begin(), own.accesses.end(),
+               [](const BoundAccess& access) { return access.is_output && has_windows(access); }) &&
            std::any_of(own.computes.begin(), own.computes.end(),
-                       [&](const BoundCompute& compute) { return spreads(own, compute); });
+                       [&](const BoundCompute& compute) { return has_several(own, compute); });
   });
 }
 
@@ -121,8 +116,13 @@ class Rooms {
       : problem_(problem), cut_(cut), room_(problem.arch.components.size() + 1) {
     std::iota(room_.begin(), room_.end(), std::size_t{0});
     is_used_.resize(room_.size(), 0);
-    for (std::size_t e = 0; e < problem.einsums.size(); ++e)
-      for (std::size_t t = 0; t < problem.einsums[e].tensors.size(); ++t) join(places(e, t));
+    for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+      std::vector<Places>& own = places_.emplace_back();
+      for (std::size_t t = 0; t < problem.einsums[e].tensors.size(); ++t) {
+        own.push_back(find_places(e, t));
+        join(own.back());
+      }
+    }
     measure();
     for (std::size_t place = 0; place < room_.size(); ++place)
       if (is_used_[place] != 0 && root(place) == place) roots_.push_back(place);
@@ -149,8 +149,7 @@ class Rooms {
   TensorMask tensors(std::size_t room, std::size_t einsum) const {
     TensorMask mask = 0;
     for (std::size_t t = 0; t < problem_.einsums[einsum].tensors.size(); ++t)
-      if (const auto own = places(einsum, t); root(own.front()) == roots_[room])
-        mask |= TensorMask{1} << t;
+      if (root(places_[einsum][t].front()) == roots_[room]) mask |= TensorMask{1} << t;
     return mask;
   }
   /// The fewest bits that a place of the room holds of each tensor's values.
@@ -159,7 +158,7 @@ class Rooms {
     std::vector<double> widths;
     for (std::size_t t = 0; t < own.tensors.size(); ++t) {
       double least = std::numeric_limits<double>::infinity();
-      for (const std::size_t place : places(einsum, t))
+      for (const std::size_t place : places_[einsum][t])
         least = std::min(
             least, own.components[is_computes(place) ? cut_.index() : place].bits_per_value[t]);
       widths.push_back(least);
@@ -172,7 +171,7 @@ class Rooms {
   bool is_computes(std::size_t place) const { return place == problem_.arch.components.size(); }
 
   /// Where the outermost tile inside the cut may be.
-  Places places(std::size_t e, std::size_t t) const {
+  Places find_places(std::size_t e, std::size_t t) const {
     const EinsumId id(e);
     const BoundEinsum& einsum = problem_[id];
     Places result;
@@ -255,9 +254,10 @@ class Rooms {
 
   const BoundProblem& problem_;
   ComponentId cut_;
-  std::vector<std::size_t> room_;  // per place: another one of its room, or itself
-  std::vector<char> is_used_;      // per place
-  std::vector<double> bits_;       // per place
+  std::vector<std::vector<Places>> places_;  // per Einsum and tensor
+  std::vector<std::size_t> room_;            // per place: another one of its room, or itself
+  std::vector<char> is_used_;                // per place
+  std::vector<double> bits_;                 // per place
   std::vector<std::size_t> roots_;
   bool keeps_order_ = true;
 };

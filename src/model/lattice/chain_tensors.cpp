@@ -50,8 +50,7 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
     own.access = &access;
     own.tensor = bound.tensors[static_cast<std::size_t>(access.tensor)];
     own.values = values_of(problem, id, access);
-    own.has_windows = std::find(access.relevance.begin(), access.relevance.end(),
-                                Relevance::kPartial) != access.relevance.end();
+    own.has_windows = has_windows(access);
     if (counted == Counted::kPart)
       own.share = 1.0 / static_cast<double>(problem.roles.users(own.tensor).size());
     for (std::size_t m = 0; m < memories.size(); ++m) {

@@ -206,17 +206,24 @@ void TileLattice::price() {
   }
 }
 
+/// How many values each of some variables walks, with the divisors at these indices.
+auto TileLattice::sizes_at(const std::vector<std::size_t>& variables,
+                           const std::vector<std::size_t>& at, const Factors64& inside) const {
+  return [&](int variable) {
+    const auto v = static_cast<std::size_t>(variable);
+    const auto k = static_cast<std::size_t>(std::find(variables.begin(), variables.end(), v) -
+                                            variables.begin());
+    return divisors_[v][at[k]] * inside[v];
+  };
+}
+
 /// Per tile shape: values of an access' tile, with the factors of spatial loops further in.
 TileLattice::Row TileLattice::volumes_of(const BoundAccess& access, const Factors64& inside) const {
   Row row(n_tiles_, 1);
   for (const BoundIndex& index : access.index) {
     const std::vector<std::size_t> variables = variables_of(index);
-    Factors64 tile(divisors_.size(), 1);
     const auto extent = [&](const DivisorIndices& at) {
-      for (std::size_t k = 0; k < at.size(); ++k)
-        tile[variables[k]] = divisors_[variables[k]][at[k]] * inside[variables[k]];
-      return static_cast<double>(
-          extent_of(index, [&](int v) { return tile[static_cast<std::size_t>(v)]; }));
+      return static_cast<double>(extent_of(index, sizes_at(variables, at, inside)));
     };
     combine_with(divisors_, variables, extent, std::multiplies<>(), &row);
   }
@@ -232,14 +239,10 @@ void TileLattice::shrink_to_new(const BoundAccess& access, const Factors64& insi
     const auto own = std::find(variables.begin(), variables.end(), v);
     if (index.terms.size() < 2 || own == variables.end()) continue;
     const auto k_own = static_cast<std::size_t>(own - variables.begin());
-    Factors64 tile(divisors_.size(), 1);
     const auto new_in = [&](const DivisorIndices& at) {
-      for (std::size_t k = 0; k < at.size(); ++k)
-        tile[variables[k]] = divisors_[variables[k]][at[k]] * inside[variables[k]];
       const std::int64_t all = divisors_[v].back() / divisors_[v][at[k_own]];
-      return new_share(
-          index, [&](int u) { return tile[static_cast<std::size_t>(u)]; }, v,
-          static_cast<double>(trips > 0 ? trips : all));
+      return new_share(index, sizes_at(variables, at, inside), v,
+                       static_cast<double>(trips > 0 ? trips : all));
     };
     combine_with(
         divisors_, variables, new_in, [](double a, double b) { return std::min(a, b); }, share);

@@ -98,6 +98,8 @@ class TileLattice {
   void add_windows(std::size_t v, bool step_by_step);
   void add_places();
   void price();
+  auto sizes_at(const std::vector<std::size_t>& variables, const std::vector<std::size_t>& at,
+                const Factors64& inside) const;
   Row volumes_of(const BoundAccess& access, const Factors64& inside) const;
   void shrink_to_new(const BoundAccess& access, const Factors64& inside, std::size_t variable,
                      std::int64_t trips, Row* share) const;

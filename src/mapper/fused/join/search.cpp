@@ -567,10 +567,10 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   compile_templates();
   if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
   if (bounds_apply()) {
-    if (has_chains() && options_.constraints == Constraints{})
-      chained_ = &problem_;
-    else if (has_chains())
-      chained_ = &constrained_.emplace(constrained(problem_, options_.constraints));
+    if (has_chains())
+      chained_ = options_.constraints == Constraints{}
+                     ? &problem_
+                     : &constrained_.emplace(constrained(problem_, options_.constraints));
     scout();
   }
   const JoinResult join = search_exactly();
