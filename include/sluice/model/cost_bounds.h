@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include "sluice/support/strong_id.h"
 
 namespace sluice {
 
@@ -27,6 +30,8 @@ CostBounds cost_bounds(const BoundProblem& problem, Factors factors = Factors::k
 
 /// What passes the outermost memory alone.
 CostBounds outer_traffic_bounds(const BoundProblem& problem);
+/// Of some Einsums alone.
+CostBounds outer_traffic_bounds(const BoundProblem& problem, const std::vector<EinsumId>& einsums);
 
 /// Bounds of mappings that run one Einsum at a time, under the policy `overlap`: computes wait for
 /// the memories that hand them operands, and components leak meanwhile.

@@ -22,8 +22,11 @@ class ProblemChains {
  public:
   enum class Goal : std::uint8_t { kEnergy, kEdp };
 
-  /// `problem` must outlive it. `cancel` ends it, which then knows nothing; may be null.
-  ProblemChains(const BoundProblem& problem, Goal goal, const std::atomic<bool>* cancel);
+  /// `problem` must outlive it. `counted`: with kWhole, of mappings whose Einsums share no node of a
+  /// tensor but the first, and pass on no rows. `cancel` ends it, which then knows nothing; may be
+  /// null.
+  ProblemChains(const BoundProblem& problem, Goal goal, Counted counted,
+                const std::atomic<bool>* cancel);
   ProblemChains(const ProblemChains&) = delete;
   ProblemChains& operator=(const ProblemChains&) = delete;
   ~ProblemChains();
@@ -51,7 +54,8 @@ class ProblemChains {
 
   const BoundProblem& problem_;
   Goal goal_;
-  CostBounds traffic_;  ///< of the outermost memory alone
+  CostBounds traffic_;     ///< of the outermost memory alone
+  double traffic_j_ = 0;  ///< of it, what parts do not count
   double leak_w_ = 0;
   std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
   double bound_ = 0;

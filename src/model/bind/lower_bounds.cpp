@@ -103,15 +103,22 @@ class OuterTraffic {
   double reads_ = 0, writes_ = 0;
 };
 
-/// Of all Einsums; nothing where there is no outermost memory, or no Einsum.
-std::optional<OuterTraffic> traffic_of_all(const BoundProblem& problem) {
+/// Nothing where there is no outermost memory, or no Einsum.
+std::optional<OuterTraffic> traffic_of(const BoundProblem& problem,
+                                       const std::vector<EinsumId>& einsums) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
-  if (!outermost || problem.workload.einsums.empty()) return std::nullopt;
+  if (!outermost || einsums.empty()) return std::nullopt;
   OuterTraffic traffic(problem, *outermost);
-  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
-    for (const TensorAccess& access : problem.workload[EinsumId(e)].accesses)
-      traffic.add(EinsumId(e), access, instances_of(problem, EinsumId(e)));
+  for (const EinsumId einsum : einsums)
+    for (const TensorAccess& access : problem.workload[einsum].accesses)
+      traffic.add(einsum, access, instances_of(problem, einsum));
   return traffic;
+}
+
+std::vector<EinsumId> all_einsums(const BoundProblem& problem) {
+  std::vector<EinsumId> all;
+  for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) all.emplace_back(e);
+  return all;
 }
 
 }  // namespace
@@ -121,8 +128,12 @@ bool is_compulsory(const TensorRoles& roles, TensorId tensor, bool is_output) {
 }
 
 CostBounds outer_traffic_bounds(const BoundProblem& problem) {
+  return outer_traffic_bounds(problem, all_einsums(problem));
+}
+
+CostBounds outer_traffic_bounds(const BoundProblem& problem, const std::vector<EinsumId>& einsums) {
   CostBounds bounds;
-  if (const auto traffic = traffic_of_all(problem)) traffic->add_to(bounds);
+  if (const auto traffic = traffic_of(problem, einsums)) traffic->add_to(bounds);
   return bounds;
 }
 
@@ -131,7 +142,7 @@ CostBounds cost_bounds(const BoundProblem& problem, Factors factors) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
     add_compute(problem, EinsumId(e), factors, outermost, &bounds);
-  const auto traffic = traffic_of_all(problem);
+  const auto traffic = traffic_of(problem, all_einsums(problem));
   if (!traffic) return bounds;
   traffic->add_to(bounds);
   bounds.energy_floor_j += leak_energy(leaking_power(problem), bounds);

@@ -74,13 +74,14 @@ struct ProblemChains::Choice {
   FrontPoint point;
 };
 
-ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal,
+ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted counted,
                              const std::atomic<bool>* cancel)
     : problem_(problem),
       goal_(goal),
       traffic_(outer_traffic_bounds(problem)),
       leak_w_(leaking_power(problem)) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
+  std::vector<EinsumId> in_part;  // Einsums that leave the compulsory traffic out
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     if (cancel != nullptr && *cancel) {
       parts_.clear();
@@ -90,7 +91,10 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal,
     const ComputeBound own = compute_bound(
         problem, id, Factors::kPerfect,
         outermost ? std::optional<OperandQuestion>({Factors::kPerfect, *outermost}) : std::nullopt);
-    EinsumChains chains(problem, id);
+    EinsumChains chains(problem, id, counted);
+    if (counted == Counted::kWhole && !chains.know_all()) chains = EinsumChains(problem, id);
+    const bool is_whole = counted == Counted::kWhole && chains.know_all();
+    if (!is_whole) in_part.push_back(id);
     const auto equal = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) {
       return part->floor_j == own.energy_j && part->chains.equals(chains);
     });
@@ -112,6 +116,7 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal,
     part->hull = lower_hull(part->front);
     parts_.push_back(std::move(part));
   }
+  traffic_j_ = outer_traffic_bounds(problem, in_part).energy_floor_j;
   cheapest();
 }
 
@@ -119,7 +124,7 @@ ProblemChains::~ProblemChains() = default;
 
 double ProblemChains::value(double energy_j, double seconds) const {
   const double all_s = std::max(seconds, traffic_.memory_s);
-  const double all_j = energy_j + traffic_.energy_floor_j + leak_w_ * all_s;
+  const double all_j = energy_j + traffic_j_ + leak_w_ * all_s;
   return goal_ == Goal::kEnergy ? all_j : all_j * all_s;
 }
 

@@ -40,7 +40,7 @@ struct Found {
 };
 
 Found refined(const BoundProblem& problem, ProblemChains::Goal goal) {
-  ProblemChains chains(problem, goal, nullptr);
+  ProblemChains chains(problem, goal, Counted::kPart, nullptr);
   const auto one_by_one = [](std::size_t count, const auto& body) {
     for (std::size_t i = 0; i < count; ++i) body(i);
   };
@@ -98,7 +98,7 @@ TEST(ProblemChainsByHand, AddEqualEinsums) {
 TEST(ProblemChainsByHand, EndWhereTheyAreCancelled) {
   const BoundProblem problem = chain_problem(kMatmul, "24");
   const std::atomic<bool> cancelled{true};
-  ProblemChains chains(problem, ProblemChains::Goal::kEnergy, &cancelled);
+  ProblemChains chains(problem, ProblemChains::Goal::kEnergy, Counted::kPart, &cancelled);
   EXPECT_FALSE(chains.refine(
       1e9, [](std::size_t, const auto&) {}, &cancelled));
 }
