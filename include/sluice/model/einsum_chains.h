@@ -81,9 +81,11 @@ class EinsumChains {
   double least_energy(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
   /// What an objective makes of an energy (J) and a time (s) of the Einsum: grows with both.
   using Price = std::function<double(double energy_j, double seconds)>;
-  /// Raises the price of the spread to that of its cheapest chain, or to `limit`, which leaves room
-  /// for more later, and its energy as far as it is known; infinite where none fits. Different
-  /// spreads may be refined at the same time. `cancel` ends it; may be null.
+  /// Raises the price of the spread towards that of its cheapest chain, a step at a time, each dearer
+  /// than the one before, until it is refined; at most to `limit`, which leaves room for more later.
+  /// Its energy, too, as far as it is known; infinite where none fits. Prices of one spread are to
+  /// be the same in all steps. Different spreads may be refined at the same time. `cancel` ends it;
+  /// may be null.
   void refine(std::size_t spread, const Price& price, double limit,
               const std::atomic<bool>* cancel);
   /// What energy and time are worth.
@@ -109,7 +111,7 @@ class EinsumChains {
   double n_states(double limit = std::numeric_limits<double>::infinity()) const;
   /// Whether all bounds of another Einsum are the same as these.
   bool equals(const EinsumChains& other) const;
-  /// The cheapest chain of a refined spread; nothing where none was found.
+  /// The cheapest chain of a refined spread, or a good one before; nothing where none was found.
   std::optional<Chain> chain_of(std::size_t spread) const;
 
  private:
@@ -119,6 +121,7 @@ class EinsumChains {
   std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum
   std::vector<std::size_t> way_of_, index_in_way_;  ///< per spread
   std::vector<std::unique_ptr<Chain>> chains_;      ///< per spread, once found
+  std::vector<std::size_t> steps_;                  ///< of refine(), per spread
 };
 
 }  // namespace sluice

@@ -13,6 +13,10 @@
 
 namespace sluice {
 
+/// Whether Einsums exchange tensors in the outermost memory alone, as its rules ask: each runs as if
+/// there were no others.
+bool exchange_outermost(const BoundProblem& problem);
+
 /// Lower bounds of all mappings of a workload that run one Einsum at a time under the policy
 /// `overlap`, with perfect factors and no incremental nodes: the chains of all Einsums (see
 /// EinsumChains), compulsory traffic, and leakage, each Einsum spread in the way that is best for
@@ -40,6 +44,12 @@ class ProblemChains {
   bool refine(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
   /// States that the bound covers (see EinsumChains).
   double n_states() const;
+  /// Whether chains know all that the Einsums cost, which exchange tensors in the outermost memory
+  /// alone.
+  bool are_apart() const { return are_apart_; }
+  /// Of each Einsum the chain that the bound stands for; empty where one is not known yet. Together
+  /// they may cost a little more.
+  std::vector<Chain> cheapest_chains();
   /// Of a workload of one Einsum, a way to run it, if refine() has found one that no earlier call
   /// has told. It may cost a little more than its bound.
   std::optional<Chain> next_chain();
@@ -49,6 +59,8 @@ class ProblemChains {
   struct Choice;
   std::vector<Choice> cheapest();
   double value(double energy_j, double seconds) const;
+  double all_energy(double energy_j, double seconds) const;
+  std::optional<Chain> renamed(Chain chain, EinsumId from, EinsumId to) const;
   double price_of_one(std::size_t spread) const;
   bool refine_one(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
 
@@ -57,7 +69,10 @@ class ProblemChains {
   CostBounds traffic_;     ///< of the outermost memory alone
   double traffic_j_ = 0;  ///< of it, what parts do not count
   double leak_w_ = 0;
+  double per_s_ = 0;  ///< what a second is worth (J)
+  bool are_apart_;
   std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
+  std::vector<std::size_t> part_of_;          ///< per Einsum
   double bound_ = 0;
   std::vector<std::size_t> untold_;  ///< spreads with chains, the next one last
 };

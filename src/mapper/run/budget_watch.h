@@ -5,29 +5,32 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "sluice/mapper/mapper.h"
 #include "sluice/support/machine_memory.h"
 
 namespace sluice {
 
-/// Sets a flag when a time is over, a limit of memory is near, or another flag is set, whichever is
-/// first.
+/// Sets a flag when a time is over, a limit of memory is near, another flag is set, or a search has
+/// what it is after, whichever is first.
 class BudgetWatch {
  public:
-  enum class End : std::uint8_t { kNone, kCancelled, kTime, kMemory };
+  enum class End : std::uint8_t { kNone, kCancelled, kMet, kTime, kMemory };
 
-  /// `bytes`: that the process may hold.
+  /// `bytes`: that the process may hold. `is_met`: whether no more is asked for; may be empty.
   BudgetWatch(std::optional<double> seconds, std::optional<double> bytes,
-              const std::atomic<bool>* cancel)
+              const std::atomic<bool>* cancel, std::function<bool()> is_met = {})
       : end_(std::chrono::steady_clock::now() +
              std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                  std::chrono::duration<double>(std::min(seconds.value_or(kLongest), kLongest)))),
         bytes_(bytes),
         cancel_(cancel),
+        is_met_(std::move(is_met)),
         thread_([this] { watch(); }) {}
   ~BudgetWatch() {
     {
@@ -56,6 +59,7 @@ class BudgetWatch {
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, kStep, [this] { return done_; })) {
       const End now = is_cancelled(cancel_)                           ? End::kCancelled
+                      : is_met_ && is_met_()                          ? End::kMet
                       : std::chrono::steady_clock::now() >= end_      ? End::kTime
                       : bytes_ && resident_bytes() >= kNear * *bytes_ ? End::kMemory
                                                                       : End::kNone;
@@ -69,6 +73,7 @@ class BudgetWatch {
   std::chrono::steady_clock::time_point end_;
   std::optional<double> bytes_;
   const std::atomic<bool>* cancel_;
+  std::function<bool()> is_met_;
   std::atomic<bool> stop_{false};
   std::atomic<End> how_{End::kNone};
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "chain_mapping.h"
 #include "mapper/common/parallel.h"
 #include "mapper/request/constraint_check.h"
 #include "sluice/mapper/objective_value.h"
@@ -18,46 +19,6 @@ namespace {
 
 constexpr double kOtherOrder = 1e-12;  // of sums in another order
 constexpr double kAbove = 1 + 1e-9;
-
-/// The chain of the only Einsum.
-Mapping mapping_of(const BoundProblem& problem, const Chain& chain) {
-  const Einsum& einsum = problem.workload[EinsumId(0)];
-  std::vector<std::int64_t> tile;
-  for (const VariableRange& range : einsum.iteration_space) tile.push_back(range.size);
-  Mapping mapping;
-  std::vector<char> is_backed(problem.workload.tensors.size(), 0);
-  for (const auto& step : chain.steps) {
-    if (const auto* held = std::get_if<ChainNode>(&step)) {
-      StorageNode node;
-      node.tensors = {held->tensor};
-      node.component = held->memory;
-      node.sliding = held->sliding;
-      char& backed = is_backed[held->tensor.index()];
-      node.persistent = backed == 0 && problem.workload[held->tensor].persistent;
-      backed = 1;
-      mapping.nodes.push_back({std::move(node)});
-      continue;
-    }
-    const ChainLoop& loop = std::get<ChainLoop>(step);
-    const std::vector<RankVariableId> variables = {einsum.iteration_space[loop.variable].variable};
-    const std::int64_t inside = tile[loop.variable] /= loop.trips;
-    if (loop.spatial) {
-      SpatialNode node;
-      node.variables = variables;
-      node.tile_shape = inside;
-      node.component = loop.spatial->first;
-      node.dimension = loop.spatial->second;
-      mapping.nodes.push_back({std::move(node)});
-    } else {
-      TemporalNode node;
-      node.variables = variables;
-      node.tile_shape = inside;
-      mapping.nodes.push_back({std::move(node)});
-    }
-  }
-  mapping.nodes.push_back({ComputeNode{EinsumId(0), chain.compute}});
-  return mapping;
-}
 
 /// Whether every fanout is used as much as `min_usage` wants: what uses less may be in the space or
 /// not, as others allow.
@@ -80,10 +41,12 @@ bool uses_enough(const BoundEinsum& bound, const Chain& chain) {
 
 /// The order that constraints ask for, of loops between two nodes: what they cost is the same in
 /// any, but for one that moves a window.
-void order_loops(const Einsum& einsum, const Constraints& constraints, Chain* chain) {
+void order_loops(const BoundProblem& problem, EinsumId id, const Constraints& constraints,
+                 Chain* chain) {
+  const Einsum& einsum = problem.workload[id];
   const auto node_at = [&](std::size_t i) { return std::get_if<ChainNode>(&chain->steps[i]); };
   for (const LoopOrderConstraint& constraint : constraints.loop_orders) {
-    if (constraint.einsum && *constraint.einsum != EinsumId(0)) continue;
+    if (constraint.einsum && *constraint.einsum != id) continue;
     std::size_t begin = chain->steps.size();  // after the memory's innermost node
     for (std::size_t i = 0; i < chain->steps.size(); ++i)
       if (node_at(i) != nullptr && node_at(i)->memory == constraint.memory) begin = i + 1;
@@ -157,14 +120,22 @@ bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomi
 }
 
 void ChainBound::offer_mappings() {
-  while (auto chain = chains_->next_chain())
-    if (incumbent_ != nullptr && uses_enough(problem_[EinsumId(0)], *chain)) offer(*chain);
+  if (incumbent_ == nullptr) return;
+  while (auto chain = chains_->next_chain()) offer({*std::move(chain)});
+  if (!chains_->are_apart() || problem_.einsums.size() == 1) return;
+  auto chains = chains_->cheapest_chains();
+  if (!chains.empty()) offer(std::move(chains));
 }
 
-void ChainBound::offer(Chain chain) {
-  order_loops(problem_.workload[EinsumId(0)], options_.constraints, &chain);
+void ChainBound::offer(std::vector<Chain> chains) {
+  for (std::size_t e = 0; e < chains.size(); ++e) {
+    if (!uses_enough(problem_[EinsumId(e)], chains[e])) return;
+    order_loops(problem_, EinsumId(e), options_.constraints, &chains[e]);
+  }
+  auto mapping = mapping_of(problem_, chains);
+  if (!mapping) return;
   MappedResult mapped;
-  mapped.mapping = mapping_of(problem_, chain);
+  mapped.mapping = *std::move(mapping);
   ++evaluations_;
   auto cost = evaluate(problem_, mapped.mapping, options_.policy);
   if (!cost || !keep_violations(problem_, mapped.mapping).empty() ||

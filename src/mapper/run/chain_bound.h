@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/mapper.h"
@@ -12,7 +13,7 @@
 namespace sluice {
 
 /// What the chains of all Einsums say about all mappings of a problem (see ProblemChains), refined
-/// for as long as there is time; of one Einsum, also the mappings that they lead to.
+/// for as long as there is time; of Einsums that are apart, also the mappings that they lead to.
 class ChainBound {
  public:
   /// `bounded`: the problem with what constraints ask of its memories and spatial loops. Both must
@@ -28,6 +29,9 @@ class ChainBound {
               const std::function<void(double)>& tell);
   /// The best mapping that chains led to, if it is no worse than the bound.
   std::optional<MappedResult> proven() const;
+  /// Whether each Einsum's best chain makes the best mapping, but for what an order or another
+  /// memory's time may cost.
+  bool are_apart() const { return chains_->are_apart(); }
   /// Tile shapes and memories that the bound covers.
   double n_states() const { return chains_->n_states(); }
   /// Mappings priced.
@@ -38,7 +42,7 @@ class ChainBound {
              Incumbent* incumbent, int threads, ProblemChains::Goal goal,
              const std::atomic<bool>* cancel);
   void offer_mappings();
-  void offer(Chain chain);
+  void offer(std::vector<Chain> chains);  ///< one for each Einsum
 
   const BoundProblem& problem_;
   const MapperOptions& options_;

@@ -30,7 +30,7 @@
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapper/selection.h"
 #include "sluice/mapper/space_bounds.h"
-#include "sluice/model/einsum_chains.h"
+#include "sluice/model/problem_chains.h"
 #include "support/atomic_extremes.h"
 #include "support/seconds_since.h"
 #include "too_small.h"
@@ -172,6 +172,17 @@ class ToldBound {
 /// Two ways to add up the same numbers.
 constexpr double kRounding = 4e-12;
 
+/// Whether an objective is as low as a bound.
+bool meets(double objective, double bound) {
+  return bound > 0 && objective <= bound * (1 + kRounding);
+}
+
+/// Whether bounds are about the one mapping that is asked for.
+bool tells_bounds(const BoundProblem& problem, const MapperOptions& options) {
+  return options.objectives.size() == 1 && options.top == 1 &&
+         !may_override_keep(problem, options.constraints);
+}
+
 /// Of a search that did not end; a bound holds whatever was searched. `told`: one that the search
 /// told. Bounds of the mapper's space are none where a mapping from elsewhere is below.
 void bound_result(const Mapper& mapper, const BoundProblem& problem, const MapperOptions& options,
@@ -190,8 +201,8 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
   }
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   // What meets the bound is proven.
-  if (is_single && options.top == 1 && guarantee.bound > 0 &&
-      value_of(*result, options.objectives.front()) <= guarantee.bound * (1 + kRounding))
+  if (is_single && options.top == 1 &&
+      meets(value_of(*result, options.objectives.front()), guarantee.bound))
     guarantee.kind = GuaranteeKind::kOptimal;
 }
 
@@ -227,14 +238,17 @@ bool orders_nodes(const Arch& arch) {
   });
 }
 
-/// Whether chains are the first to search: they price one Einsum as it is, in the space of `fused`.
+/// Whether chains are the first to search: they price Einsums that are apart as they are, in the
+/// space of `fused`.
 bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
                         const MapperOptions& options) {
-  if (problem.einsums.size() != 1) return false;
-  const std::vector<BoundCompute>& computes = problem.einsums.front().computes;
+  if (problem.einsums.size() != 1 && !exchange_outermost(problem)) return false;
   const bool has_more =
-      std::any_of(computes.begin(), computes.end(),
-                  [&](const BoundCompute& compute) { return has_unknown_costs(problem, compute); });
+      std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& einsum) {
+        return std::any_of(
+            einsum.computes.begin(), einsum.computes.end(),
+            [&](const BoundCompute& compute) { return has_unknown_costs(problem, compute); });
+      });
   return options.pruning.chains && options.objectives.front() != Objective::kLatency && !has_more &&
          !orders_nodes(problem.arch) && has_room_for_chains(options) &&
          takes_walks(mapper, problem, options) &&
@@ -242,43 +256,59 @@ bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
 }
 
 /// What chains prove to be the best, in the same way whatever walks find meanwhile.
-std::optional<MapperResult> map_by_chains(const BoundProblem& problem, const MapperOptions& options,
-                                          const MapperControl& control) {
+struct ByChains {
+  std::optional<MapperResult> proven;
+  bool know_no_more = false;
+};
+ByChains map_by_chains(const BoundProblem& problem, const MapperOptions& options,
+                       const MapperControl& control) {
+  ByChains found;
   const auto start = std::chrono::steady_clock::now();
   const BoundProblem bounded = constrained(problem, options.constraints);
   auto chains =
       ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
   constexpr double kMostStates = 2e10;  // about a minute
-  if (!chains || chains->n_states() > kMostStates) return std::nullopt;
+  if (!chains || chains->n_states() > kMostStates) return found;
   chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
                  control.bound);
+  found.know_no_more = true;
   auto best = chains->proven();
-  if (!best) return std::nullopt;
-  MapperResult result = result_of_walks(problem, options);
+  if (!best) return found;
+  MapperResult& result = found.proven.emplace(result_of_walks(problem, options));
   result.mappings = {std::move(*best)};
   result.guarantee.kind = GuaranteeKind::kOptimal;
   result.search.mappings_evaluated = chains->evaluations();
   result.search.mappings_considered = chains->n_states();
   result.search.seconds = seconds_since(start);
-  return result;
+  return found;
 }
 
-/// A search, and walks beside it.
+/// A search, and beside it bounds (`relaxed`, where they may know more) and walks.
 MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control,
-                             const ToldBound& told) {
-  if (!takes_walks(mapper, problem, options))
+                             const ToldBound& told, std::optional<RelaxedBound>* relaxed) {
+  const auto begin_relaxed = [&](bool has_chains) {
+    if (takes_relaxed_bound(mapper, problem, options))
+      relaxed->emplace(problem, options, *control.incumbent,
+                       has_chains && has_room_for_chains(options), control.cancel, control.bound);
+  };
+  if (!takes_walks(mapper, problem, options)) {
+    begin_relaxed(true);
     return map_and_blame(mapper, problem, options, control);
+  }
   Incumbent& incumbent = *control.incumbent;
   MapperControl beside_walks = control;
   beside_walks.has_walks = true;
   const auto start = std::chrono::steady_clock::now();
   SideWalks walks(problem, options, &incumbent, control.leftovers);
+  ByChains by_chains;
   if (begins_with_chains(mapper, problem, options))
-    if (auto proven = map_by_chains(problem, options, control)) {
-      walks.finish();
-      return std::move(*proven);
-    }
+    by_chains = map_by_chains(problem, options, control);
+  if (by_chains.proven) {
+    walks.finish();
+    return *std::move(by_chains.proven);
+  }
+  begin_relaxed(!by_chains.know_no_more);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kPatience = 5;  // s, without a budget
@@ -312,20 +342,23 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                  const MapperRegistry& mappers) {
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
-  std::optional<BudgetWatch> watch;
   MapperControl limited = control;
-  if (options.budget_seconds || options.memory_bytes)
-    limited.cancel =
-        watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel).flag();
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;
   const ToldBound told(&limited);
+  // Without a budget the clock is not to decide what comes out.
+  const bool ends_when_met = options.budget_seconds && tells_bounds(problem, options);
+  std::optional<BudgetWatch> watch;
+  if (options.budget_seconds || options.memory_bytes)
+    limited.cancel =
+        watch
+            .emplace(options.budget_seconds, options.memory_bytes, control.cancel,
+                     [&, ends_when_met] {
+                       return ends_when_met && meets(limited.incumbent->objective(), told.best());
+                     })
+            .flag();
   std::optional<RelaxedBound> relaxed;
-  if (takes_relaxed_bound(mapper, problem, options))
-    relaxed.emplace(problem, options, *limited.incumbent,
-                    has_room_for_chains(options) && !begins_with_chains(mapper, problem, options),
-                    limited.cancel, limited.bound);
-  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told);
+  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told, &relaxed);
   if (relaxed) relaxed->finish(control.leftovers);
   if (!outcome) return outcome;
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
@@ -333,6 +366,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (!outcome->cancelled && !is_open) return outcome;
   bound_result(mapper, problem, options, told.best(), &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
+  if (watch && watch->end() == BudgetWatch::End::kMet) outcome->cancelled = false;
   if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty()) {
     auto reason = too_small_memory(problem, options.constraints);

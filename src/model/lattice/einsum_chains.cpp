@@ -1,6 +1,7 @@
 #include "sluice/model/einsum_chains.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -189,6 +190,7 @@ EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted
     }
   }
   chains_.resize(spreads_.size());
+  steps_.resize(spreads_.size(), 0);
 }
 
 bool EinsumChains::know_all() const {
@@ -239,6 +241,10 @@ EinsumChains::~EinsumChains() = default;
 
 void EinsumChains::refine(std::size_t index, const Price& price, double limit,
                           const std::atomic<bool>* cancel) {
+  // The chain of the least energy is soon found, and often as fast as the computes; where it is
+  // not, memories' times count, some labels of the search at first.
+  constexpr TileLattice::Effort kSteps[] = {
+      {.weighs_time = false}, {.most_labels = 30'000}, {.most_labels = 300'000}};
   SpreadBound& bound = spreads_[index];
   if (bound.is_refined) return;
   const Way& way = *ways_[way_of_[index]];
@@ -256,16 +262,23 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
                           bound.energy_j - way.compute_j);
   };
   if (!raise_energy(0)) return;
-  if (way.tensors.have_windows())
+  if (way.tensors.have_windows() && steps_[index] == 0)
     for (const Windows windows : {Windows::kAnywhere, Windows::kAsMoved}) {
       TileLattice lattice(way.tensors, spread, windows, cancel);
       if (!raise_energy(least_of(&lattice))) return;
     }
   TileLattice lattice(way.tensors, spread, Windows::kStepByStep, cancel);
   if (!raise_energy(least_of(&lattice))) return;
-  bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit, {}));
+  const TileLattice::Effort& effort = kSteps[steps_[index]];
+  bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit, effort));
   if (bound.price >= limit) return;
-  bound.is_refined = true;
+  double longest_s = bound.seconds;
+  for (const double busy_s : lattice.busy_seconds()) longest_s = std::max(longest_s, busy_s);
+  const bool is_exact =
+      !lattice.steps().empty() &&
+      (effort.weighs_time ||
+       price(bound.energy_j, longest_s) <= price(bound.energy_j, bound.seconds));
+  bound.is_refined = is_exact || ++steps_[index] == std::size(kSteps);
   if (auto chain = way.chain(spread, lattice, {}))
     chains_[index] = std::make_unique<Chain>(std::move(*chain));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/bind/compute_bound.h"
+#include "model/bind/operand_costs.h"
 #include "sluice/arch/outermost_memory.h"
 
 namespace sluice {
@@ -38,33 +39,46 @@ std::vector<FrontPoint> lower_hull(const std::vector<FrontPoint>& points) {
 
 }  // namespace
 
+bool exchange_outermost(const BoundProblem& problem) {
+  const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
+  if (!outermost) return false;
+  for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+    const BoundEinsum& einsum = problem[EinsumId(e)];
+    for (const BoundCompute& compute : einsum.computes)
+      if (compute.depth[outermost->index()] < 0) return false;
+    for (const TensorId tensor : einsum.tensors)
+      if (!hold_of(problem, EinsumId(e), *outermost, tensor).must) return false;
+  }
+  return true;
+}
+
 /// An Einsum, and how often one like it runs.
 struct ProblemChains::Part {
+  EinsumId einsum;
   double count = 1;
   double floor_j = 0;  ///< of its energy, however it is spread
   EinsumChains chains;
-  std::vector<std::vector<std::size_t>> spreads;  ///< of the same time each, ascending
-  std::vector<FrontPoint> front;                  ///< one for each of these
-  std::vector<FrontPoint> hull;
+  std::vector<std::vector<std::size_t>> spreads = {};  ///< of the same time each, ascending
+  std::vector<double> seconds = {};                    ///< of these, at least
+  std::vector<FrontPoint> hull = {};
 
-  void update(double seconds) {
-    for (std::size_t group = 0; group < front.size(); ++group)
-      if (front[group].seconds == seconds) update_group(group);
-    hull = lower_hull(front);
-  }
-
-  void update_group(std::size_t group) {
-    FrontPoint& point = front[group];
-    point.energy_j = kUnknown;
-    for (const std::size_t s : spreads[group]) {
-      // Beside others, the price is the energy.
-      const SpreadBound& bound = chains.spreads()[s];
-      const double own_j = std::max(bound.energy_j, bound.price);
-      if (!(own_j < point.energy_j)) continue;
-      point.energy_j = own_j;
-      point.spread = s;
-    }
-    point.energy_j = std::max(point.energy_j, floor_j);
+  /// What is known of each spread: its time, its energy, and the price where a second is worth
+  /// `per_s` (J/s). What meets the price is as fast as the spread may be, or as cheap.
+  void update(double per_s) {
+    std::vector<FrontPoint> points;
+    for (std::size_t group = 0; group < spreads.size(); ++group)
+      for (const std::size_t s : spreads[group]) {
+        const SpreadBound& bound = chains.spreads()[s];
+        const double own_s = seconds[group], own_j = std::max(bound.energy_j, floor_j);
+        const double fast_j = std::max(own_j, bound.price - per_s * own_s);
+        points.push_back({own_s, fast_j, s});
+        if (own_j < fast_j && fast_j < kUnknown && per_s > 0)
+          points.push_back({(bound.price - own_j) / per_s, own_j, s});
+      }
+    std::stable_sort(points.begin(), points.end(), [](const FrontPoint& a, const FrontPoint& b) {
+      return a.seconds != b.seconds ? a.seconds < b.seconds : a.energy_j < b.energy_j;
+    });
+    hull = lower_hull(points);
   }
 };
 
@@ -79,7 +93,8 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted cou
     : problem_(problem),
       goal_(goal),
       traffic_(outer_traffic_bounds(problem)),
-      leak_w_(leaking_power(problem)) {
+      leak_w_(leaking_power(problem)),
+      are_apart_(exchange_outermost(problem)) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
   std::vector<EinsumId> in_part;  // Einsums that leave the compulsory traffic out
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
@@ -93,39 +108,50 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted cou
         outermost ? std::optional<OperandQuestion>({Factors::kPerfect, *outermost}) : std::nullopt);
     EinsumChains chains(problem, id, counted);
     if (counted == Counted::kWhole && !chains.know_all()) chains = EinsumChains(problem, id);
-    const bool is_whole = counted == Counted::kWhole && chains.know_all();
+    const bool is_copy = problem.workload[id].is_copy_operation;
+    const bool is_whole = counted == Counted::kWhole && (chains.know_all() || is_copy);
     if (!is_whole) in_part.push_back(id);
+    are_apart_ = are_apart_ && is_whole;
     const auto equal = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) {
       return part->floor_j == own.energy_j && part->chains.equals(chains);
     });
+    part_of_.push_back(static_cast<std::size_t>(equal - parts_.begin()));
     if (equal != parts_.end()) {
       (*equal)->count += 1;
       continue;
     }
-    auto part = std::make_unique<Part>(Part{1, own.energy_j, std::move(chains), {}, {}, {}});
+    auto part = std::make_unique<Part>(Part{id, 1, own.energy_j, std::move(chains)});
     const std::vector<SpreadBound>& spreads = part->chains.spreads();
     std::map<double, std::vector<std::size_t>> by_time;
     for (std::size_t s = 0; s < spreads.size(); ++s)
       by_time[std::max(spreads[s].seconds, own.with_operands_s)].push_back(s);
     for (auto& [seconds, same] : by_time) {
       part->spreads.push_back(std::move(same));
-      part->front.push_back({seconds, 0, std::nullopt});
-      part->update_group(part->front.size() - 1);
+      part->seconds.push_back(seconds);
     }
-    if (spreads.empty()) part->front.push_back({own.with_operands_s, own.energy_j, std::nullopt});
-    part->hull = lower_hull(part->front);
+    part->update(0);
+    if (spreads.empty()) part->hull = {{own.with_operands_s, own.energy_j, std::nullopt}};
     parts_.push_back(std::move(part));
   }
   traffic_j_ = outer_traffic_bounds(problem, in_part).energy_floor_j;
-  cheapest();
+  if (cheapest().empty() || goal == Goal::kEnergy) return;
+  double seconds = 0, energy_j = 0;
+  for (const Choice& choice : cheapest()) {
+    seconds += choice.part->count * choice.point.seconds;
+    energy_j += choice.part->count * choice.point.energy_j;
+  }
+  if (seconds > 0) per_s_ = all_energy(energy_j, seconds) / std::max(seconds, traffic_.memory_s);
 }
 
 ProblemChains::~ProblemChains() = default;
 
+double ProblemChains::all_energy(double energy_j, double seconds) const {
+  return energy_j + traffic_j_ + leak_w_ * std::max(seconds, traffic_.memory_s);
+}
+
 double ProblemChains::value(double energy_j, double seconds) const {
-  const double all_s = std::max(seconds, traffic_.memory_s);
-  const double all_j = energy_j + traffic_j_ + leak_w_ * all_s;
-  return goal_ == Goal::kEnergy ? all_j : all_j * all_s;
+  const double all_j = all_energy(energy_j, seconds);
+  return goal_ == Goal::kEnergy ? all_j : all_j * std::max(seconds, traffic_.memory_s);
 }
 
 /// The hull of all parts together goes through the edges of theirs, the steepest first. Along an
@@ -165,7 +191,7 @@ std::vector<ProblemChains::Choice> ProblemChains::cheapest() {
     n_taken = n + 1;
   }
   bound_ = std::max(bound_, least);
-  std::vector<Choice> choices;
+  std::vector<Choice> choices;  // one for each part
   for (const auto& part : parts_) choices.push_back({part.get(), part->hull.front()});
   for (std::size_t n = 0; n < n_taken; ++n)
     for (Choice& choice : choices)
@@ -197,8 +223,7 @@ bool ProblemChains::refine_one(double limit, const Parallel& parallel,
     chains.refine(
         open[i].second, [&](double e, double s) { return value(e, s); }, limit, cancel);
   });
-  for (std::size_t i = open.size(); i-- > 0;)
-    if (chains.spreads()[open[i].second].is_refined) untold_.push_back(open[i].second);
+  for (std::size_t i = open.size(); i-- > 0;) untold_.push_back(open[i].second);
   double bound = kUnknown;
   for (std::size_t s = 0; s < chains.spreads().size(); ++s)
     bound = std::min(bound, price_of_one(s));
@@ -216,9 +241,10 @@ bool ProblemChains::refine(double limit, const Parallel& parallel,
       open.push_back(choice);
   parallel(open.size(), [&](std::size_t i) {
     open[i].part->chains.refine(
-        *open[i].point.spread, [](double e, double) { return e; }, kUnknown, cancel);
+        *open[i].point.spread, [&](double e, double s) { return e + per_s_ * s; }, kUnknown,
+        cancel);
   });
-  for (const Choice& choice : open) choice.part->update(choice.point.seconds);
+  for (const Choice& choice : open) choice.part->update(per_s_);
   cheapest();
   return !open.empty();
 }
@@ -236,6 +262,66 @@ std::optional<Chain> ProblemChains::next_chain() {
     if (auto chain = parts_.front()->chains.chain_of(spread)) return chain;
   }
   return std::nullopt;
+}
+
+namespace {
+
+/// A copy from the outermost memory to itself, which moves nothing.
+std::optional<Chain> copied_outermost(const BoundProblem& problem, EinsumId id) {
+  const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
+  if (!outermost) return std::nullopt;
+  Chain chain;
+  chain.compute = problem[id].computes.front().component;
+  for (const TensorId tensor : problem[id].tensors)
+    chain.steps.emplace_back(ChainNode{tensor, *outermost});
+  const std::vector<VariableRange>& variables = problem.workload[id].iteration_space;
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (variables[v].size > 1) chain.steps.emplace_back(ChainLoop{v, variables[v].size});
+  return chain;
+}
+
+}  // namespace
+
+/// The chain of an Einsum that is equal to another one but for its names; nothing where they do not
+/// run on the same components.
+std::optional<Chain> ProblemChains::renamed(Chain chain, EinsumId from, EinsumId to) const {
+  const BoundEinsum &known = problem_[from], &other = problem_[to];
+  const auto same_way = [](const BoundCompute& a, const BoundCompute& b) {
+    return a.component == b.component && a.path == b.path;
+  };
+  if (!std::equal(known.computes.begin(), known.computes.end(), other.computes.begin(),
+                  other.computes.end(), same_way))
+    return std::nullopt;
+  for (auto& step : chain.steps) {
+    auto* node = std::get_if<ChainNode>(&step);
+    if (node == nullptr) continue;
+    for (std::size_t a = 0; a < known.accesses.size(); ++a)
+      if (known.tensors[static_cast<std::size_t>(known.accesses[a].tensor)] == node->tensor) {
+        node->tensor = other.tensors[static_cast<std::size_t>(other.accesses[a].tensor)];
+        break;
+      }
+  }
+  return chain;
+}
+
+std::vector<Chain> ProblemChains::cheapest_chains() {
+  std::vector<Chain> chains;
+  const std::vector<Choice> choices = cheapest();
+  if (choices.empty()) return chains;
+  for (std::size_t e = 0; e < part_of_.size(); ++e) {
+    const EinsumId id(e);
+    const Choice& choice = choices[part_of_[e]];
+    std::optional<Chain> chain;
+    if (problem_.workload[id].is_copy_operation)
+      chain = copied_outermost(problem_, id);
+    else if (choice.point.spread)
+      chain = choice.part->chains.chain_of(*choice.point.spread);
+    if (chain && choice.point.spread)
+      chain = renamed(*std::move(chain), choice.part->einsum, id);
+    if (!chain) return {};
+    chains.push_back(*std::move(chain));
+  }
+  return chains;
 }
 
 }  // namespace sluice
