@@ -53,6 +53,7 @@ struct SpreadBound {
   double energy_j = 0;
   double price = 0;         ///< refine(): of no chain less
   bool is_refined = false;  ///< it knows no more
+  std::size_t n_steps = 0;  ///< of refine(): those that are over
 };
 
 /// Lower bounds of one Einsum among the others, with perfect factors and no incremental nodes: one
@@ -121,7 +122,6 @@ class EinsumChains {
   std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum
   std::vector<std::size_t> way_of_, index_in_way_;  ///< per spread
   std::vector<std::unique_ptr<Chain>> chains_;      ///< per spread, once found
-  std::vector<std::size_t> steps_;                  ///< of refine(), per spread
 };
 
 }  // namespace sluice

@@ -47,8 +47,9 @@ class ProblemChains {
   /// Whether chains know all that the Einsums cost, which exchange tensors in the outermost memory
   /// alone.
   bool are_apart() const { return are_apart_; }
-  /// Of each Einsum the chain that the bound stands for; empty where one is not known yet. Together
-  /// they may cost a little more.
+  /// Of each Einsum the chain that the bound stands for, or another one as long as that is not known;
+  /// empty where an Einsum has none, or an earlier call has told the same. Together they may cost a
+  /// little more.
   std::vector<Chain> cheapest_chains();
   /// Of a workload of one Einsum, a way to run it, if refine() has found one that no earlier call
   /// has told. It may cost a little more than its bound.
@@ -75,6 +76,7 @@ class ProblemChains {
   std::vector<std::size_t> part_of_;          ///< per Einsum
   double bound_ = 0;
   std::vector<std::size_t> untold_;  ///< spreads with chains, the next one last
+  std::vector<std::optional<std::size_t>> told_;  ///< of cheapest_chains(): spreads, per part
 };
 
 }  // namespace sluice

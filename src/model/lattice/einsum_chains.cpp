@@ -190,7 +190,6 @@ EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted
     }
   }
   chains_.resize(spreads_.size());
-  steps_.resize(spreads_.size(), 0);
 }
 
 bool EinsumChains::know_all() const {
@@ -262,14 +261,14 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
                           bound.energy_j - way.compute_j);
   };
   if (!raise_energy(0)) return;
-  if (way.tensors.have_windows() && steps_[index] == 0)
+  if (way.tensors.have_windows() && bound.n_steps == 0)
     for (const Windows windows : {Windows::kAnywhere, Windows::kAsMoved}) {
       TileLattice lattice(way.tensors, spread, windows, cancel);
       if (!raise_energy(least_of(&lattice))) return;
     }
   TileLattice lattice(way.tensors, spread, Windows::kStepByStep, cancel);
   if (!raise_energy(least_of(&lattice))) return;
-  const TileLattice::Effort& effort = kSteps[steps_[index]];
+  const TileLattice::Effort& effort = kSteps[bound.n_steps];
   bound.price = std::max(bound.price, lattice.least_that_fits(whole, bound.seconds, limit, effort));
   if (bound.price >= limit) return;
   double longest_s = bound.seconds;
@@ -278,7 +277,8 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
       !lattice.steps().empty() &&
       (effort.weighs_time ||
        price(bound.energy_j, longest_s) <= price(bound.energy_j, bound.seconds));
-  bound.is_refined = is_exact || ++steps_[index] == std::size(kSteps);
+  ++bound.n_steps;
+  bound.is_refined = is_exact || bound.n_steps == std::size(kSteps);
   if (auto chain = way.chain(spread, lattice, {}))
     chains_[index] = std::make_unique<Chain>(std::move(*chain));
 }

@@ -80,6 +80,16 @@ struct ProblemChains::Part {
     });
     hull = lower_hull(points);
   }
+
+  /// The spread of a point, if its chain is known, or else the cheapest one whose chain is.
+  std::optional<std::size_t> known_near(const FrontPoint& point) const {
+    if (point.spread && chains.chain_of(*point.spread)) return point.spread;
+    std::optional<std::size_t> best;
+    for (std::size_t s = 0; s < chains.spreads().size(); ++s)
+      if (chains.chain_of(s) && (!best || chains.spreads()[s].price < chains.spreads()[*best].price))
+        best = s;
+    return best;
+  }
 };
 
 /// A point of a part's hull that the cheapest mix of all uses.
@@ -236,9 +246,12 @@ bool ProblemChains::refine(double limit, const Parallel& parallel,
   if (bound_ >= limit || parts_.empty()) return false;
   if (parts_.size() == 1 && parts_.front()->count == 1) return refine_one(limit, parallel, cancel);
   std::vector<Choice> open;
-  for (const Choice& choice : cheapest())
-    if (choice.point.spread && !choice.part->chains.spreads()[*choice.point.spread].is_refined)
-      open.push_back(choice);
+  for (const Choice& choice : cheapest()) {
+    if (!choice.point.spread) continue;
+    // Of Einsums that are not apart, more is unknown than which memories they wait for.
+    const SpreadBound& bound = choice.part->chains.spreads()[*choice.point.spread];
+    if (!bound.is_refined && (are_apart_ || bound.n_steps == 0)) open.push_back(choice);
+  }
   parallel(open.size(), [&](std::size_t i) {
     open[i].part->chains.refine(
         *open[i].point.spread, [&](double e, double s) { return e + per_s_ * s; }, kUnknown,
@@ -305,22 +318,23 @@ std::optional<Chain> ProblemChains::renamed(Chain chain, EinsumId from, EinsumId
 }
 
 std::vector<Chain> ProblemChains::cheapest_chains() {
+  std::vector<std::optional<std::size_t>> spreads;  // per part, whose chain it runs
+  for (const Choice& choice : cheapest()) spreads.push_back(choice.part->known_near(choice.point));
+  if (spreads == told_) return {};
   std::vector<Chain> chains;
-  const std::vector<Choice> choices = cheapest();
-  if (choices.empty()) return chains;
-  for (std::size_t e = 0; e < part_of_.size(); ++e) {
+  for (std::size_t e = 0; e < part_of_.size() && !spreads.empty(); ++e) {
     const EinsumId id(e);
-    const Choice& choice = choices[part_of_[e]];
+    const Part& part = *parts_[part_of_[e]];
+    const auto spread = spreads[part_of_[e]];
     std::optional<Chain> chain;
     if (problem_.workload[id].is_copy_operation)
       chain = copied_outermost(problem_, id);
-    else if (choice.point.spread)
-      chain = choice.part->chains.chain_of(*choice.point.spread);
-    if (chain && choice.point.spread)
-      chain = renamed(*std::move(chain), choice.part->einsum, id);
+    else if (spread)
+      chain = renamed(*part.chains.chain_of(*spread), part.einsum, id);
     if (!chain) return {};
     chains.push_back(*std::move(chain));
   }
+  told_ = std::move(spreads);
   return chains;
 }
 
