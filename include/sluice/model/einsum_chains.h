@@ -103,7 +103,8 @@ class EinsumChains {
   std::vector<Chain> good_chains(std::size_t spread, const Worth& worth,
                                  const ChainSteps& outermost,
                                  const std::atomic<bool>* cancel) const;
-  /// Whether a spread's loops outside of the nodes among these steps are those that they have.
+  /// Whether a spread's loops outside of the nodes among these steps are those that they have, and
+  /// what it leaves of each variable is a multiple of their temporal loops.
   bool begins_with(std::size_t spread, const ChainSteps& outermost) const;
   /// Which part of the instances that `min_usage` asks for a spread uses: 1 where it is enough.
   double demanded_use(std::size_t spread) const;

@@ -351,6 +351,14 @@ bool EinsumChains::begins_with(std::size_t index, const ChainSteps& outermost) c
       }
     if (spread.gaps[g]->all != factors) return false;
   }
+  Factors64 left = way.tensors.sizes;  // for temporal loops
+  for (std::size_t v = 0; v < left.size(); ++v) left[v] /= spread.all[v];
+  for (const auto& step : outermost) {
+    const auto* loop = std::get_if<ChainLoop>(&step);
+    if (loop == nullptr || loop->spatial) continue;
+    if (left[loop->variable] % loop->trips != 0) return false;
+    left[loop->variable] /= loop->trips;
+  }
   return true;
 }
 
