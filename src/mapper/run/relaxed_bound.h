@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "mapper/common/budget_watch.h"
+#include "budget_watch.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/relaxed_bound.h"
 

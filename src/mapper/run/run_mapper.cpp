@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "blamed_usage.h"
+#include "budget_watch.h"
 #include "chain_bound.h"
 #include "first_mapping.h"
-#include "mapper/common/budget_watch.h"
 #include "mapper/common/room_for_chains.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"

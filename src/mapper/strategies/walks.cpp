@@ -6,13 +6,8 @@
 
 #include "mapper/chains/chain_choices.h"
 #include "mapper/chains/chain_start.h"
-#include "mapper/chains/relaxed_start.h"
-#include "mapper/common/budget_watch.h"
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/population.h"
-#include "mapper/strategies/fused_mapper.h"
-#include "sluice/model/problem_chains.h"
-#include "sluice/model/relaxed_machine.h"
 #include "walked_parts.h"
 
 namespace sluice {
@@ -95,43 +90,6 @@ void Walks::find_chains(sampling::SamplingRun* run, std::size_t round) {
     others = run->drawer().draw_plain_mapping();
   if (is_cancelled(control_.cancel)) return;
   const auto whole = chains.genome(run->space(), others ? &*others : nullptr);
-  if (whole) add_parts_of(*whole, run);
-}
-
-/// What Einsums exchange in the best mapping of a machine of two memories, the inner one with a
-/// part of the room that there is, as what else it holds is not known. Short workloads find it as
-/// soon by walking.
-void Walks::find_relaxed(sampling::SamplingRun* run, std::size_t round) {
-  struct Machine {
-    std::size_t round;
-    double share;
-  };
-  constexpr Machine kMachines[] = {{2, 0.5}, {5, 1}, {8, 0.25}};
-  constexpr double kLongest = 0.5;  // s
-  const auto* own = std::find_if(std::begin(kMachines), std::end(kMachines),
-                                 [&](const Machine& machine) { return machine.round == round; });
-  if (!takes_chains_ || own == std::end(kMachines) || parts_->empty() ||
-      exchange_outermost(problem_) || options_.policy != LatencyPolicy::kOverlap ||
-      options_.constraints != Constraints{})
-    return;
-  const std::vector<ComponentId> cuts = relaxation_cuts(problem_);
-  if (cuts.empty()) return;
-  chains::RelaxedStart start(problem_, cuts.front(), own->share);
-  if (start.machine() == nullptr) return;
-  const BudgetWatch watch(kLongest, std::nullopt, control_.cancel);
-  MapperControl control;
-  control.cancel = watch.flag();
-  MapperOptions options;
-  options.objectives = options_.objectives;
-  options.max_fused_loops = options_.max_fused_loops;
-  options.max_fused_loops_per_rank = options_.max_fused_loops_per_rank;
-  options.threads = 1;
-  const auto relaxed = FusedMapper().map(*start.machine(), options, control);
-  if (is_cancelled(control_.cancel) || !relaxed || relaxed->mappings.empty()) return;
-  const auto plain = run->drawer().draw_plain_mapping();
-  if (!plain) return;
-  const auto whole =
-      start.genome(relaxed->mappings.front(), *plain, &run->space(), &run->use(), control_.cancel);
   if (whole) add_parts_of(*whole, run);
 }
 
@@ -219,7 +177,6 @@ void Walks::walk(std::size_t round, double seconds) {
     sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
   }
   find_chains(&run, round);
-  find_relaxed(&run, round);
   const bool is_chained = round == 0 && takes_chains_ && parts_->empty();
   const bool is_other = round % kPolished == 0 && !is_chained;
   if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {

@@ -23,8 +23,7 @@ class SamplingRun;
 /// larger space that was asked for.
 MapperOptions options_of_walks(MapperOptions options);
 
-/// Good chains of all Einsums, also below the loops that they share on machines of few memories;
-/// populations and annealing in turn, from random mappings and from the
+/// Good chains of all Einsums; populations and annealing in turn, from random mappings and from the
 /// best so far, and, most of the time, the Einsums of the best one by one; first with a few
 /// templates, as listing enough may take seconds. What they find is offered to `control.incumbent`.
 class Walks {
@@ -45,7 +44,6 @@ class Walks {
  private:
   sampling::SamplingRun& run_of(std::size_t round);
   void find_chains(sampling::SamplingRun* run, std::size_t round);
-  void find_relaxed(sampling::SamplingRun* run, std::size_t round);
   void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
   sampling::Improve improve(sampling::SamplingRun* run);
   void polish_best(sampling::SamplingRun* run, const sampling::Progress& progress);
