@@ -82,11 +82,11 @@ class EinsumChains {
   double least_energy(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
   /// What an objective makes of an energy (J) and a time (s) of the Einsum: grows with both.
   using Price = std::function<double(double energy_j, double seconds)>;
-  /// Raises the price of the spread towards that of its cheapest chain, a step at a time, each dearer
-  /// than the one before, until it is refined; at most to `limit`, which leaves room for more later.
-  /// Its energy, too, as far as it is known; infinite where none fits. Prices of one spread are to
-  /// be the same in all steps. Different spreads may be refined at the same time. `cancel` ends it;
-  /// may be null.
+  /// Raises the price of the spread towards that of its cheapest chain, a step at a time, each
+  /// dearer than the one before, until it is refined; at most to `limit`, which leaves room for
+  /// more later. Its energy, too, as far as it is known; infinite where none fits. Prices of one
+  /// spread are to be the same in all steps. Different spreads may be refined at the same time.
+  /// `cancel` ends it; may be null.
   void refine(std::size_t spread, const Price& price, double limit,
               const std::atomic<bool>* cancel);
   /// What energy and time are worth.

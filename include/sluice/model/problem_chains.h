@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-/// Whether Einsums exchange tensors in the outermost memory alone, as its rules ask: each runs as if
-/// there were no others.
+/// Whether Einsums exchange tensors in the outermost memory alone, as its rules ask: each runs as
+/// if there were no others.
 bool exchange_outermost(const BoundProblem& problem);
 
 /// Lower bounds of all mappings of a workload that run one Einsum at a time under the policy
@@ -26,9 +26,9 @@ class ProblemChains {
  public:
   enum class Goal : std::uint8_t { kEnergy, kEdp };
 
-  /// `problem` must outlive it. `counted`: with kWhole, of mappings whose Einsums share no node of a
-  /// tensor but the first, and pass on no rows. `cancel` ends it, which then knows nothing; may be
-  /// null.
+  /// `problem` must outlive it. `counted`: with kWhole, of mappings whose Einsums share no node of
+  /// a tensor but the first, and pass on no rows. `cancel` ends it, which then knows nothing; may
+  /// be null.
   ProblemChains(const BoundProblem& problem, Goal goal, Counted counted,
                 const std::atomic<bool>* cancel);
   ProblemChains(const ProblemChains&) = delete;
@@ -47,9 +47,9 @@ class ProblemChains {
   /// Whether chains know all that the Einsums cost, which exchange tensors in the outermost memory
   /// alone.
   bool are_apart() const { return are_apart_; }
-  /// Of each Einsum the chain that the bound stands for, or another one as long as that is not known;
-  /// empty where an Einsum has none, or an earlier call has told the same. Together they may cost a
-  /// little more.
+  /// Of each Einsum the chain that the bound stands for, or another one as long as that is not
+  /// known; empty where an Einsum has none, or an earlier call has told the same. Together they may
+  /// cost a little more.
   std::vector<Chain> cheapest_chains();
   /// Of a workload of one Einsum, a way to run it, if refine() has found one that no earlier call
   /// has told. It may cost a little more than its bound.
@@ -67,7 +67,7 @@ class ProblemChains {
 
   const BoundProblem& problem_;
   Goal goal_;
-  CostBounds traffic_;     ///< of the outermost memory alone
+  CostBounds traffic_;    ///< of the outermost memory alone
   double traffic_j_ = 0;  ///< of it, what parts do not count
   double leak_w_ = 0;
   double per_s_ = 0;  ///< what a second is worth (J)
@@ -75,7 +75,7 @@ class ProblemChains {
   std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
   std::vector<std::size_t> part_of_;          ///< per Einsum
   double bound_ = 0;
-  std::vector<std::size_t> untold_;  ///< spreads with chains, the next one last
+  std::vector<std::size_t> untold_;               ///< spreads with chains, the next one last
   std::vector<std::optional<std::size_t>> told_;  ///< of cheapest_chains(): spreads, per part
 };
 

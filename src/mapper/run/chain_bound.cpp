@@ -94,7 +94,8 @@ ChainBound::ChainBound(const BoundProblem& problem, const BoundProblem& bounded,
       options_(options),
       incumbent_(incumbent),
       threads_(threads),
-      chains_(std::make_unique<ProblemChains>(bounded, goal, options.row_fusion ? Counted::kPart : Counted::kWhole, cancel)) {}
+      chains_(std::make_unique<ProblemChains>(
+          bounded, goal, options.row_fusion ? Counted::kPart : Counted::kWhole, cancel)) {}
 
 bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomic<bool>* cancel,
                         const std::function<void(double)>& tell) {

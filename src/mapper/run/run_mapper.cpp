@@ -268,7 +268,8 @@ ByChains map_by_chains(const BoundProblem& problem, const MapperOptions& options
   auto chains =
       ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
   constexpr double kMostStates = 2e10;  // about a minute
-  if (!chains || chains->n_states() > kMostStates) return found;
+  const bool can_prove = chains && (problem.einsums.size() == 1 || chains->are_apart());
+  if (!can_prove || chains->n_states() > kMostStates) return found;
   chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
                  control.bound);
   found.know_no_more = true;

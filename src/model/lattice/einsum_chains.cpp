@@ -273,10 +273,9 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
   if (bound.price >= limit) return;
   double longest_s = bound.seconds;
   for (const double busy_s : lattice.busy_seconds()) longest_s = std::max(longest_s, busy_s);
-  const bool is_exact =
-      !lattice.steps().empty() &&
-      (effort.weighs_time ||
-       price(bound.energy_j, longest_s) <= price(bound.energy_j, bound.seconds));
+  const bool is_exact = !lattice.steps().empty() &&
+                        (effort.weighs_time ||
+                         price(bound.energy_j, longest_s) <= price(bound.energy_j, bound.seconds));
   ++bound.n_steps;
   bound.is_refined = is_exact || bound.n_steps == std::size(kSteps);
   if (auto chain = way.chain(spread, lattice, {}))

@@ -86,7 +86,8 @@ struct ProblemChains::Part {
     if (point.spread && chains.chain_of(*point.spread)) return point.spread;
     std::optional<std::size_t> best;
     for (std::size_t s = 0; s < chains.spreads().size(); ++s)
-      if (chains.chain_of(s) && (!best || chains.spreads()[s].price < chains.spreads()[*best].price))
+      if (chains.chain_of(s) &&
+          (!best || chains.spreads()[s].price < chains.spreads()[*best].price))
         best = s;
     return best;
   }

@@ -72,7 +72,7 @@ TEST(ProblemChains, AreBelowTheOptimum) {
       EXPECT_LE(bound, optimum * kRounding) << oracle::to_yaml(drawn.spec);
       looser += bound * kRounding < in_part;
       EXPECT_GE(in_part, objective_bound(objective, cost_bounds(drawn.problem, Factors::kPerfect)) /
-                           kRounding)
+                             kRounding)
           << oracle::to_yaml(drawn.spec);
       met += bound * kRounding >= optimum;
     }
@@ -191,9 +191,9 @@ Constraints draw_constraints(const BoundProblem& problem, std::mt19937_64* rando
 }
 
 // What comes out is what the search for fused mappings, which knows nothing of chains, finds.
-/// What chains prove, against the exact search that knows nothing of them: the same optimum, or, with
-/// constraints, none that is worse. Returns whether chains did prove it; nothing where there is
-/// nothing to compare.
+/// What chains prove, against the exact search that knows nothing of them: the same optimum, or,
+/// with constraints, none that is worse. Returns whether chains did prove it; nothing where there
+/// is nothing to compare.
 std::optional<bool> proves_the_same(const BoundProblem& problem, const MapperOptions& options,
                                     const std::string& what) {
   const Mapper& fused = *standard_mappers().find("fused");
@@ -238,11 +238,11 @@ TEST(ProblemChains, ProveWhatTheExactSearchFinds) {
     options.constraints = random() % 2 == 0 ? draw_constraints(*one, &random) : Constraints{};
     for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
       options.objectives = {objective};
-      const auto proven = proves_the_same(
-          *one, options,
-          "seed " + std::to_string(seed) + "\n" + oracle::to_yaml(drawn.spec) +
-              to_yaml(one->workload) + to_yaml(one->arch) +
-              to_yaml(options.constraints, one->workload, one->arch));
+      const auto proven =
+          proves_the_same(*one, options,
+                          "seed " + std::to_string(seed) + "\n" + oracle::to_yaml(drawn.spec) +
+                              to_yaml(one->workload) + to_yaml(one->arch) +
+                              to_yaml(options.constraints, one->workload, one->arch));
       asked += proven.has_value();
       by_chains += proven.value_or(false);
     }
