@@ -404,7 +404,7 @@ def design(
         graph_first, held_bounds, redundant_templates, chains; none. Default: ``none``
 
     >>> import sluice as sl
-    >>> found = sl.design("matmul", "simple", variables={"arch.GlobalBuffer.size": "64KiB..1MiB:x4"}, set={"M": 64})
+    >>> found = sl.design("matmul", "simple", variables={"arch.GlobalBuffer.size": "16KiB..256KiB:x4"}, set={"M": 64})
     >>> found.is_proven, found.n_designs, found.best.settings
     (True, 3, {'arch.GlobalBuffer.size': '256KiB'})
     >>> found.best.objective == sl.map("matmul", found.best.arch, set={"M": 64}).best.edp_js

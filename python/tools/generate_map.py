@@ -130,7 +130,7 @@ budgets, the result's ``status`` is ``no_design``, and its ``best`` raises :clas
 
 DESIGN_EXAMPLE = """
 >>> import sluice as sl
->>> found = sl.design("matmul", "simple", variables={"arch.GlobalBuffer.size": "64KiB..1MiB:x4"}, set={"M": 64})
+>>> found = sl.design("matmul", "simple", variables={"arch.GlobalBuffer.size": "16KiB..256KiB:x4"}, set={"M": 64})
 >>> found.is_proven, found.n_designs, found.best.settings
 (True, 3, {'arch.GlobalBuffer.size': '256KiB'})
 >>> found.best.objective == sl.map("matmul", found.best.arch, set={"M": 64}).best.edp_js

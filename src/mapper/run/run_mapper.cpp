@@ -176,6 +176,10 @@ constexpr double kRounding = 4e-12;
 bool meets(double objective, double bound) {
   return bound > 0 && objective <= bound * (1 + kRounding);
 }
+/// Whether it is the bound: a mapping of another space may be below, and others further.
+bool is_at(double objective, double bound) {
+  return meets(objective, bound) && bound <= objective * (1 + kRounding);
+}
 
 /// Whether bounds are about the one mapping that is asked for.
 bool tells_bounds(const BoundProblem& problem, const MapperOptions& options) {
@@ -355,19 +359,25 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
         watch
             .emplace(options.budget_seconds, options.memory_bytes, control.cancel,
                      [&, ends_when_met] {
-                       return ends_when_met && meets(limited.incumbent->objective(), told.best());
+                       return ends_when_met && is_at(limited.incumbent->objective(), told.best());
                      })
             .flag();
   std::optional<RelaxedBound> relaxed;
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told, &relaxed);
   if (relaxed) relaxed->finish(control.leftovers);
+  const bool is_met = watch && watch->end() == BudgetWatch::End::kMet;
+  if (!outcome && is_met) {
+    outcome = result_of_walks(problem, options);
+    outcome->cancelled = true;
+  }
   if (!outcome) return outcome;
+  if (is_met) take_incumbent(*limited.incumbent, options, &*outcome);
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
                        (options.budget_seconds || outcome->search.ended_by == "templates");
   if (!outcome->cancelled && !is_open) return outcome;
   bound_result(mapper, problem, options, told.best(), &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
-  if (watch && watch->end() == BudgetWatch::End::kMet) outcome->cancelled = false;
+  if (is_met) outcome->cancelled = false;
   if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty()) {
     auto reason = too_small_memory(problem, options.constraints);

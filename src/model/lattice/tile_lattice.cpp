@@ -426,8 +426,9 @@ bool TileLattice::may_follow(const Position& position, const Tensor& tensor, std
   return true;
 }
 
-/// Per tile shape: bits of the memory that are free below the nodes of the other tensors in it.
-TileLattice::Row TileLattice::free_room(const Position& position, std::size_t tensor,
+/// Per tile shape: 0 where the memory has room for the tensor's node below those of the other
+/// tensors in it, else infinite; empty where it never has.
+TileLattice::Row TileLattice::barred_at(const Position& position, std::size_t tensor,
                                         std::size_t i) const {
   const std::size_t memory = tensors_[tensor].known->memories[i];
   Row room(n_tiles_, chain_.size_bits[memory]);
@@ -437,7 +438,14 @@ TileLattice::Row TileLattice::free_room(const Position& position, std::size_t te
     const Row& bits = tensors_[k].places[position[k] - 1].bits;
     for (std::size_t x = 0; x < n_tiles_; ++x) room[x] -= bits[x];
   }
-  return room;
+  const Row& bits = tensors_[tensor].places[i].bits;
+  std::size_t n_fit = 0;
+  for (std::size_t x = 0; x < n_tiles_; ++x) {
+    const bool fits = bits[x] <= room[x] && bits[x] < kUnreached;
+    n_fit += fits;
+    room[x] = fits ? 0 : kUnreached;
+  }
+  return n_fit > 0 ? room : Row();
 }
 
 /// Per tile shape: of a node at one memory that gets its tiles from one at another, or hands them
@@ -466,6 +474,23 @@ const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size
   return energy;
 }
 
+namespace {
+
+/// Each number of `least`, or the sum of the others, if that is less: without a branch, several at
+/// a time.
+void lower_to_sums(const std::vector<double>& a, const std::vector<double>& b,
+                   const std::vector<double>& c, std::vector<double>* least) {
+  const double *first = a.data(), *second = b.data(), *third = c.data();
+  double* __restrict__ result = least->data();
+  const std::size_t count = least->size();
+  for (std::size_t x = 0; x < count; ++x) {
+    const double sum = first[x] + second[x] + third[x];
+    result[x] = sum < result[x] ? sum : result[x];
+  }
+}
+
+}  // namespace
+
 void TileLattice::place_nodes(std::size_t p) {
   const Position position = position_of(p);
   for (std::size_t k = 0; k < tensors_.size(); ++k) {
@@ -474,19 +499,13 @@ void TileLattice::place_nodes(std::size_t p) {
       if (i > position[k] && tensor.known->must[i - 1]) break;
       if (position[k] == 0 && i > tensor.known->last_backing) break;
       if (!may_follow(position, tensor, i)) continue;
-      const Row room = free_room(position, k, i);
-      const Row& bits = tensor.places[i].bits;
+      const Row barred = barred_at(position, k, i);
+      if (barred.empty()) continue;
       std::vector<Row>& next = rows_of(p + (i + 1 - position[k]) * tensor.stride);
-      for (std::size_t w = 0; w < next.size(); ++w) {
-        const Row& before = rows_[p][w];
-        const Row& energy =
-            position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : tensor.first_j;
-        for (std::size_t x = 0; x < n_tiles_; ++x) {
-          const double sum =
-              bits[x] <= room[x] && bits[x] < kUnreached ? before[x] + energy[x] : kUnreached;
-          next[w][x] = std::min(next[w][x], sum);
-        }
-      }
+      for (std::size_t w = 0; w < next.size(); ++w)
+        lower_to_sums(rows_[p][w],
+                      position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : tensor.first_j,
+                      barred, &next[w]);
     }
   }
 }

@@ -101,6 +101,43 @@ TEST(RunMapper, PassesOnACancellationWithinABudget) {
   EXPECT_TRUE(result->cancelled);
 }
 
+/// Has a mapping, tells a bound, and searches on until it is told to stop; then it knows neither.
+class AtItsBound final : public Mapper {
+ public:
+  AtItsBound(double objective, double bound) : objective_(objective), bound_(bound) {}
+  std::string name() const override { return "at its bound"; }
+  std::string description() const override { return "does not see that it is through"; }
+  tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
+                                            const MapperControl& control) const override {
+    MappedResult found;
+    found.cost.energy_j = objective_;
+    control.incumbent->offer(objective_, found);
+    control.bound(bound_);
+    while (!control.cancel->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return tl::make_unexpected(NoMapping{});
+  }
+
+ private:
+  double objective_, bound_;
+};
+
+TEST(RunMapper, EndsWhereTheBestMappingIsAtTheBound) {
+  MapperOptions options = budget_of(3600);
+  options.objectives = {Objective::kEnergy};
+  const auto result = run_mapper(AtItsBound(5, 5), {}, options, {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->guarantee.kind, GuaranteeKind::kOptimal);
+  EXPECT_EQ(result->mappings.front().cost.energy_j, 5);
+  EXPECT_FALSE(result->cancelled);
+  EXPECT_EQ(result->search.ended_by, "");
+}
+
+TEST(RunMapper, GoesOnWhereAMappingOfAnotherSpaceIsBelowTheBound) {
+  MapperOptions options = budget_of(0.05);
+  options.objectives = {Objective::kEnergy};
+  EXPECT_FALSE(run_mapper(AtItsBound(4, 5), {}, options, {}));
+}
+
 /// Knows of a mapping that others found, proves nothing, and ends on one that is worse.
 class EndsOnAWorseOne final : public Mapper {
  public:
