@@ -115,6 +115,7 @@ class EinsumChains {
   bool equals(const EinsumChains& other) const;
   /// The cheapest chain of a refined spread, or a good one before; nothing where none was found.
   std::optional<Chain> chain_of(std::size_t spread) const;
+  bool has_chain(std::size_t spread) const { return chains_[spread] != nullptr; }
 
  private:
   struct Way;

@@ -274,8 +274,12 @@ ByChains map_by_chains(const BoundProblem& problem, const MapperOptions& options
   constexpr double kMostStates = 2e10;  // about a minute
   const bool can_prove = chains && (problem.einsums.size() == 1 || chains->are_apart());
   if (!can_prove || chains->n_states() > kMostStates) return found;
-  chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel,
-                 control.bound);
+  const auto tell = [&](double bound) {
+    if (control.progress)
+      control.progress("raising the bound", bound / control.incumbent->objective());
+    if (control.bound) control.bound(bound);
+  };
+  chains->refine(std::numeric_limits<double>::infinity(), *control.incumbent, control.cancel, tell);
   found.know_no_more = true;
   auto best = chains->proven();
   if (!best) return found;

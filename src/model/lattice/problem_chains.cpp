@@ -83,10 +83,10 @@ struct ProblemChains::Part {
 
   /// The spread of a point, if its chain is known, or else the cheapest one whose chain is.
   std::optional<std::size_t> known_near(const FrontPoint& point) const {
-    if (point.spread && chains.chain_of(*point.spread)) return point.spread;
+    if (point.spread && chains.has_chain(*point.spread)) return point.spread;
     std::optional<std::size_t> best;
     for (std::size_t s = 0; s < chains.spreads().size(); ++s)
-      if (chains.chain_of(s) &&
+      if (chains.has_chain(s) &&
           (!best || chains.spreads()[s].price < chains.spreads()[*best].price))
         best = s;
     return best;
