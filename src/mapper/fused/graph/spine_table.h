@@ -53,6 +53,9 @@ class SpineTable {
 
  private:
   using Key = std::vector<std::int64_t>;
+  /// Of memory that sanitizers see, unlike TBB's own.
+  template <class T>
+  using Growing = tbb::concurrent_vector<T, std::allocator<T>>;
   struct Extent {
     bool spatial;
     ComponentId component;
@@ -66,9 +69,9 @@ class SpineTable {
   std::uint32_t number_extent(const SpineLoop& loop);  // under mutex_
 
   std::mutex mutex_;
-  tbb::concurrent_vector<Extent> extents_;
+  Growing<Extent> extents_;
   std::map<Extent, std::uint32_t> extent_number_;
-  tbb::concurrent_vector<Spine> structures_;  // with some extents
+  Growing<Spine> structures_;  // with some extents
   std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
 };
 
