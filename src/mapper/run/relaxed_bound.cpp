@@ -198,9 +198,9 @@ void RelaxedBound::search() {
   const double head_start = options_.budget_seconds ? 0.4 : 5;  // s
   const double rest = options_.budget_seconds ? 3 : 10;         // times what the last search took
   constexpr double kStep = 0.1;                                 // s
-  constexpr double kOfChains = 0.1;        // s: before the first relaxed machine
-  constexpr double kShareOfChains = 0.35;  // of the time that passes, later on
-  constexpr double kFurtherIn = 2;         // s: so long the core is the walks'
+  constexpr double kOfChains = 0.1;  // s: before the first relaxed machine
+  const double share_of_chains = options_.budget_seconds ? 0.35 : 0.1;  // of the time that passes
+  constexpr double kFurtherIn = 2;  // s: so long the core is the walks'
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
   if (!pause(head_start)) return;  // the search has ended at once
@@ -233,7 +233,7 @@ void RelaxedBound::search() {
       wait = std::max(kStep, rest * seconds_since(start));
       break;
     }
-    refine_chains(kShareOfChains * seconds_since(began));
+    refine_chains(share_of_chains * seconds_since(began));
   }
 }
 
