@@ -60,6 +60,7 @@ class ProblemChains {
   struct Choice;
   std::vector<Choice> cheapest();
   double value(double energy_j, double seconds) const;
+  double all_seconds(double seconds) const;
   double all_energy(double energy_j, double seconds) const;
   std::optional<Chain> renamed(Chain chain, EinsumId from, EinsumId to) const;
   double price_of_one(std::size_t spread) const;
@@ -67,8 +68,8 @@ class ProblemChains {
 
   const BoundProblem& problem_;
   Goal goal_;
-  CostBounds traffic_;    ///< of the outermost memory alone
-  double traffic_j_ = 0;  ///< of it, what parts do not count
+  double traffic_s_;      ///< that the outermost memory is busy at least
+  double traffic_j_ = 0;  ///< of its traffic, what parts do not count
   double leak_w_ = 0;
   double per_s_ = 0;  ///< what a second is worth (J)
   bool are_apart_;

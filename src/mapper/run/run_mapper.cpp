@@ -361,10 +361,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (options.budget_seconds || options.memory_bytes)
     limited.cancel =
         watch
-            .emplace(options.budget_seconds, options.memory_bytes, control.cancel,
-                     [&, ends_when_met] {
-                       return ends_when_met && is_at(limited.incumbent->objective(), told.best());
-                     })
+            .emplace(
+                options.budget_seconds, options.memory_bytes, control.cancel,
+                [&] { return ends_when_met && is_at(limited.incumbent->objective(), told.best()); })
             .flag();
   std::optional<RelaxedBound> relaxed;
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told, &relaxed);

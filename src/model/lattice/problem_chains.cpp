@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "model/bind/compute_bound.h"
@@ -37,6 +36,20 @@ std::vector<FrontPoint> lower_hull(const std::vector<FrontPoint>& points) {
   return hull;
 }
 
+/// A copy from the outermost memory to itself, which moves nothing.
+std::optional<Chain> copied_outermost(const BoundProblem& problem, EinsumId id) {
+  const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
+  if (!outermost) return std::nullopt;
+  Chain chain;
+  chain.compute = problem[id].computes.front().component;
+  for (const TensorId tensor : problem[id].tensors)
+    chain.steps.emplace_back(ChainNode{tensor, *outermost});
+  const std::vector<VariableRange>& variables = problem.workload[id].iteration_space;
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (variables[v].size > 1) chain.steps.emplace_back(ChainLoop{v, variables[v].size});
+  return chain;
+}
+
 }  // namespace
 
 bool exchange_outermost(const BoundProblem& problem) {
@@ -58,23 +71,21 @@ struct ProblemChains::Part {
   double count = 1;
   double floor_j = 0;  ///< of its energy, however it is spread
   EinsumChains chains;
-  std::vector<std::vector<std::size_t>> spreads = {};  ///< of the same time each, ascending
-  std::vector<double> seconds = {};                    ///< of these, at least
+  std::vector<double> seconds = {};  ///< per spread, at least
   std::vector<FrontPoint> hull = {};
 
   /// What is known of each spread: its time, its energy, and the price where a second is worth
   /// `per_s` (J/s). What meets the price is as fast as the spread may be, or as cheap.
   void update(double per_s) {
     std::vector<FrontPoint> points;
-    for (std::size_t group = 0; group < spreads.size(); ++group)
-      for (const std::size_t s : spreads[group]) {
-        const SpreadBound& bound = chains.spreads()[s];
-        const double own_s = seconds[group], own_j = std::max(bound.energy_j, floor_j);
-        const double fast_j = std::max(own_j, bound.price - per_s * own_s);
-        points.push_back({own_s, fast_j, s});
-        if (own_j < fast_j && fast_j < kUnknown && per_s > 0)
-          points.push_back({(bound.price - own_j) / per_s, own_j, s});
-      }
+    for (std::size_t s = 0; s < seconds.size(); ++s) {
+      const SpreadBound& bound = chains.spreads()[s];
+      const double own_s = seconds[s], own_j = std::max(bound.energy_j, floor_j);
+      const double fast_j = std::max(own_j, bound.price - per_s * own_s);
+      points.push_back({own_s, fast_j, s});
+      if (own_j < fast_j && fast_j < kUnknown && per_s > 0)
+        points.push_back({(bound.price - own_j) / per_s, own_j, s});
+    }
     std::stable_sort(points.begin(), points.end(), [](const FrontPoint& a, const FrontPoint& b) {
       return a.seconds != b.seconds ? a.seconds < b.seconds : a.energy_j < b.energy_j;
     });
@@ -103,7 +114,7 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted cou
                              const std::atomic<bool>* cancel)
     : problem_(problem),
       goal_(goal),
-      traffic_(outer_traffic_bounds(problem)),
+      traffic_s_(outer_traffic_bounds(problem).memory_s),
       leak_w_(leaking_power(problem)),
       are_apart_(exchange_outermost(problem)) {
   const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
@@ -118,10 +129,10 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted cou
         problem, id, Factors::kPerfect,
         outermost ? std::optional<OperandQuestion>({Factors::kPerfect, *outermost}) : std::nullopt);
     EinsumChains chains(problem, id, counted);
-    if (counted == Counted::kWhole && !chains.know_all()) chains = EinsumChains(problem, id);
-    const bool is_copy = problem.workload[id].is_copy_operation;
-    const bool is_whole = counted == Counted::kWhole && (chains.know_all() || is_copy);
+    const bool knows_all = chains.know_all() || problem.workload[id].is_copy_operation;
+    const bool is_whole = counted == Counted::kWhole && knows_all;
     if (!is_whole) in_part.push_back(id);
+    if (!is_whole && counted == Counted::kWhole) chains = EinsumChains(problem, id);
     are_apart_ = are_apart_ && is_whole;
     const auto equal = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) {
       return part->floor_j == own.energy_j && part->chains.equals(chains);
@@ -132,37 +143,34 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted cou
       continue;
     }
     auto part = std::make_unique<Part>(Part{id, 1, own.energy_j, std::move(chains)});
-    const std::vector<SpreadBound>& spreads = part->chains.spreads();
-    std::map<double, std::vector<std::size_t>> by_time;
-    for (std::size_t s = 0; s < spreads.size(); ++s)
-      by_time[std::max(spreads[s].seconds, own.with_operands_s)].push_back(s);
-    for (auto& [seconds, same] : by_time) {
-      part->spreads.push_back(std::move(same));
-      part->seconds.push_back(seconds);
-    }
+    for (const SpreadBound& bound : part->chains.spreads())
+      part->seconds.push_back(std::max(bound.seconds, own.with_operands_s));
     part->update(0);
-    if (spreads.empty()) part->hull = {{own.with_operands_s, own.energy_j, std::nullopt}};
+    if (part->seconds.empty()) part->hull = {{own.with_operands_s, own.energy_j, std::nullopt}};
     parts_.push_back(std::move(part));
   }
   traffic_j_ = outer_traffic_bounds(problem, in_part).energy_floor_j;
-  if (cheapest().empty() || goal == Goal::kEnergy) return;
+  const std::vector<Choice> choices = cheapest();
+  if (goal == Goal::kEnergy) return;
   double seconds = 0, energy_j = 0;
-  for (const Choice& choice : cheapest()) {
+  for (const Choice& choice : choices) {
     seconds += choice.part->count * choice.point.seconds;
     energy_j += choice.part->count * choice.point.energy_j;
   }
-  if (seconds > 0) per_s_ = all_energy(energy_j, seconds) / std::max(seconds, traffic_.memory_s);
+  if (seconds > 0) per_s_ = all_energy(energy_j, seconds) / all_seconds(seconds);
 }
 
 ProblemChains::~ProblemChains() = default;
 
+double ProblemChains::all_seconds(double seconds) const { return std::max(seconds, traffic_s_); }
+
 double ProblemChains::all_energy(double energy_j, double seconds) const {
-  return energy_j + traffic_j_ + leak_w_ * std::max(seconds, traffic_.memory_s);
+  return energy_j + traffic_j_ + leak_w_ * all_seconds(seconds);
 }
 
 double ProblemChains::value(double energy_j, double seconds) const {
   const double all_j = all_energy(energy_j, seconds);
-  return goal_ == Goal::kEnergy ? all_j : all_j * std::max(seconds, traffic_.memory_s);
+  return goal_ == Goal::kEnergy ? all_j : all_j * all_seconds(seconds);
 }
 
 /// The hull of all parts together goes through the edges of theirs, the steepest first. Along an
@@ -194,9 +202,8 @@ std::vector<ProblemChains::Choice> ProblemChains::cheapest() {
     seconds += part->count * (part->hull[end].seconds - part->hull[end - 1].seconds);
     energy_j += part->count * (part->hull[end].energy_j - part->hull[end - 1].energy_j);
     double here = value(energy_j, seconds);
-    if (before_s < traffic_.memory_s && traffic_.memory_s < seconds)
-      here = std::min(here,
-                      value(before_j + slope * (traffic_.memory_s - before_s), traffic_.memory_s));
+    if (before_s < traffic_s_ && traffic_s_ < seconds)
+      here = std::min(here, value(before_j + slope * (traffic_s_ - before_s), traffic_s_));
     if (!(here < least)) continue;
     least = here;
     n_taken = n + 1;
@@ -277,24 +284,6 @@ std::optional<Chain> ProblemChains::next_chain() {
   }
   return std::nullopt;
 }
-
-namespace {
-
-/// A copy from the outermost memory to itself, which moves nothing.
-std::optional<Chain> copied_outermost(const BoundProblem& problem, EinsumId id) {
-  const std::optional<ComponentId> outermost = outermost_memory(problem.arch);
-  if (!outermost) return std::nullopt;
-  Chain chain;
-  chain.compute = problem[id].computes.front().component;
-  for (const TensorId tensor : problem[id].tensors)
-    chain.steps.emplace_back(ChainNode{tensor, *outermost});
-  const std::vector<VariableRange>& variables = problem.workload[id].iteration_space;
-  for (std::size_t v = 0; v < variables.size(); ++v)
-    if (variables[v].size > 1) chain.steps.emplace_back(ChainLoop{v, variables[v].size});
-  return chain;
-}
-
-}  // namespace
 
 /// The chain of an Einsum that is equal to another one but for its names; nothing where they do not
 /// run on the same components.

@@ -48,6 +48,19 @@ void lower_blocks(const double* from, double* into, std::size_t n_blocks, std::s
     for (std::size_t x = 0; x < size; ++x) into[x] = std::min(into[x], from[x]);
 }
 
+/// Each number of `least`, or the sum of the others, if that is less: without a branch, several at
+/// a time.
+void lower_to_sums(const std::vector<double>& a, const std::vector<double>& b,
+                   const std::vector<double>& c, std::vector<double>* least) {
+  const double *first = a.data(), *second = b.data(), *third = c.data();
+  double* __restrict__ result = least->data();
+  const std::size_t count = least->size();
+  for (std::size_t x = 0; x < count; ++x) {
+    const double sum = first[x] + second[x] + third[x];
+    result[x] = sum < result[x] ? sum : result[x];
+  }
+}
+
 }  // namespace
 
 TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows,
@@ -473,23 +486,6 @@ const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size
   }
   return energy;
 }
-
-namespace {
-
-/// Each number of `least`, or the sum of the others, if that is less: without a branch, several at
-/// a time.
-void lower_to_sums(const std::vector<double>& a, const std::vector<double>& b,
-                   const std::vector<double>& c, std::vector<double>* least) {
-  const double *first = a.data(), *second = b.data(), *third = c.data();
-  double* __restrict__ result = least->data();
-  const std::size_t count = least->size();
-  for (std::size_t x = 0; x < count; ++x) {
-    const double sum = first[x] + second[x] + third[x];
-    result[x] = sum < result[x] ? sum : result[x];
-  }
-}
-
-}  // namespace
 
 void TileLattice::place_nodes(std::size_t p) {
   const Position position = position_of(p);
