@@ -90,6 +90,9 @@ struct MapperControl {
   /// Is told what no mapping's first objective is below, each time a search knows better; may be
   /// empty.
   std::function<void(double bound)> bound;
+  /// Whether that is what the search is for: to know a little better soon is worth more than a
+  /// mapping.
+  bool asks_for_bound = false;
   /// Where a cancelled search leaves what it need not free before it answers: gigabytes of small
   /// tables take a while. They refer to nothing that must outlive the search. May be null.
   std::vector<std::shared_ptr<void>>* leftovers = nullptr;

@@ -107,6 +107,12 @@ struct PathNetwork {
   std::optional<ComponentId> fanned;  ///< the component whose instances it links, if there is one
 };
 
+/// constant + slope · E, of an energy E (J).
+struct EnergyCut {
+  double constant_j = 0, slope = 1;
+  bool operator==(const EnergyCut&) const = default;
+};
+
 /// A compute that accepts an Einsum, with its path.
 struct BoundCompute {
   ComponentId component;
@@ -115,6 +121,9 @@ struct BoundCompute {
   std::vector<PathNetwork> networks;  ///< outermost first
   /// index into the component's actions and calls per iteration point
   std::vector<std::pair<std::size_t, std::int64_t>> calls_per_point;
+  /// Relaxed machines: an Einsum that spends E on all else costs the most that these say, without
+  /// leakage; empty: E.
+  std::vector<EnergyCut> cuts = {};
 };
 
 /// Ids of the workload that one Einsum uses, in its own order. An Einsum has few of them, so that

@@ -65,7 +65,13 @@ struct SpreadBound {
 /// of the loop directly above.
 class EinsumChains {
  public:
-  EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted = Counted::kPart);
+  /// What memories down to `memory` move costs this share of its energy.
+  struct Discount {
+    ComponentId memory;
+    double share = 1;
+  };
+  EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted = Counted::kPart,
+               const std::optional<Discount>& discount = std::nullopt);
   EinsumChains(EinsumChains&&) noexcept;
   EinsumChains& operator=(EinsumChains&&) noexcept;
   ~EinsumChains();
@@ -108,6 +114,8 @@ class EinsumChains {
   bool begins_with(std::size_t spread, const ChainSteps& outermost) const;
   /// Which part of the instances that `min_usage` asks for a spread uses: 1 where it is enough.
   double demanded_use(std::size_t spread) const;
+  /// Over how many instances of a memory on the way, or of those around it, a spread goes.
+  double instances_of(std::size_t spread, ComponentId memory) const;
   /// States of all lattices whose spreads may cost less than `limit` (J): a tile shape, and the
   /// memory of each tensor's innermost node.
   double n_states(double limit = std::numeric_limits<double>::infinity()) const;

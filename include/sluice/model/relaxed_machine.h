@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sluice/model/binding.h"
+#include "sluice/model/inner_chains.h"
 
 namespace sluice {
 
@@ -28,7 +29,8 @@ using InnerOperands = std::vector<TensorMask>;
 /// memories (J, s; policy `overlap`). Nothing where this machine cannot be made, or where several
 /// instances may make overlapping windows of an output.
 std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, ComponentId cut,
-                                            const InnerOperands& inside);
+                                            const InnerOperands& inside,
+                                            const InnerWays& ways = {});
 
 /// Per Einsum and tensor: what a mapping costs more than the bounds, at least, where compute takes
 /// it from (or hands it to) the cut or a memory further out (J); infinite where it cannot.

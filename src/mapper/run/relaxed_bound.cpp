@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "chain_bound.h"
+#include "mapper/common/room_for_chains.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/strategies/fused_mapper.h"
@@ -82,6 +83,12 @@ class Insides {
   DirectEnergies energies_;
 };
 
+/// Whether chains say something of the mappings that are asked for.
+bool takes_chains(const MapperOptions& options) {
+  return options.objectives.front() != Objective::kLatency && !options.row_fusion &&
+         options.pruning.chains && has_room_for_chains(options);
+}
+
 CostBounds bounds_of_all(const BoundProblem& problem) {
   return overlap_bounds(problem, cost_bounds(problem, Factors::kPerfect));
 }
@@ -110,8 +117,9 @@ class Allowance {
 };
 
 double bound_with(const BoundProblem& problem, const MapperOptions& options, ComponentId cut,
-                  const InnerOperands& inside, double limit, MapperControl control) {
-  const auto relaxed = relaxed_machine(problem, cut, inside);
+                  const InnerOperands& inside, const InnerWays& ways, double limit,
+                  MapperControl control) {
+  const auto relaxed = relaxed_machine(problem, cut, inside, ways);
   if (!relaxed) return 0;
   double known = 0;
   const auto tell = std::exchange(control.bound, {});
@@ -122,6 +130,7 @@ double bound_with(const BoundProblem& problem, const MapperOptions& options, Com
     if (tell) tell(bound);
   };
   control.bound = take;
+  control.asks_for_bound = true;
   if (std::isfinite(limit)) control.known_objective = limit;
   const auto outcome =
       FusedMapper().map(*relaxed, relaxed_options(options, kept_components(problem, cut)), control);
@@ -154,11 +163,20 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
   control.bound = tell;
   const BoundProblem bounded = constrained(problem, options.constraints);
   const CostBounds all = bounds_of_all(bounded);
+  const Objective objective = options.objectives.front();
+  const double seconds = std::max(all.compute_s, all.memory_s);
+  const double j_per_s = objective == Objective::kEdp && seconds > 0 ? all.energy_floor_j / seconds : 0;
   double bound = 0;
   for (const ComponentId cut : relaxation_cuts(bounded)) {
-    const InnerOperands inside =
-        Insides(bounded, all, cut).under(options.objectives.front(), limit);
-    bound = std::max(bound, bound_with(bounded, options, cut, inside, limit, control));
+    const InnerOperands inside = Insides(bounded, all, cut).under(objective, limit);
+    InnerWays ways;
+    if (takes_chains(options)) {
+      InnerChains chains(bounded, cut, j_per_s, cancel);
+      while (chains.refine(cancel)) {
+      }
+      ways = chains.ways();
+    }
+    bound = std::max(bound, bound_with(bounded, options, cut, inside, ways, limit, control));
   }
   return bound;
 }
@@ -170,6 +188,20 @@ struct RelaxedBound::Rung {
   std::optional<Insides> insides = std::nullopt;  ///< from the first search on
   std::optional<InnerOperands> last = std::nullopt;
   double last_limit = 0;
+  std::unique_ptr<InnerChains> chains = nullptr;
+  bool may_know_more = true;  ///< chains
+  double took_s = 0;          ///< the last search
+
+  /// What chains say of the costs inside the cut, for a while; whether they knew more.
+  bool refine_chains(const BoundProblem& bounded, double j_per_s, const std::atomic<bool>* cancel) {
+    constexpr double kLeast = 0.2;  // s
+    if (!may_know_more) return false;
+    const auto start = std::chrono::steady_clock::now();
+    if (!chains) chains = std::make_unique<InnerChains>(bounded, cut, j_per_s, cancel);
+    while (may_know_more && seconds_since(start) < std::max(kLeast, took_s))
+      may_know_more = chains->refine(cancel);
+    return true;
+  }
 };
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
@@ -237,10 +269,27 @@ void RelaxedBound::search() {
   }
 }
 
+/// In the best mapping so far, as energy (J/s); nothing where chains say nothing of the objective.
+std::optional<double> RelaxedBound::worth_of_seconds() const {
+  switch (options_.objectives.front()) {
+    case Objective::kEnergy:
+      return 0;
+    case Objective::kEdp:
+      if (const auto best = incumbent_.best(); best && best->cost.latency_s > 0)
+        return best->cost.energy_j / best->cost.latency_s;
+      break;
+    case Objective::kLatency:
+      break;
+  }
+  return std::nullopt;
+}
+
 /// Whether there was something to search for.
 bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, double limit,
                           double elapsed, Rung* rung) {
-  const bool is_again = rung->allowance.grows_by(elapsed);
+  bool is_again = rung->allowance.grows_by(elapsed);
+  if (const auto worth = worth_of_seconds(); worth && has_chains_ && takes_chains(options_))
+    is_again = rung->refine_chains(bounded, *worth, watch_.flag()) || is_again;
   if (limit == rung->last_limit && !is_again) return false;
   rung->last_limit = limit;
   if (!rung->insides) rung->insides.emplace(bounded, all, rung->cut);
@@ -252,7 +301,10 @@ bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, do
     control.cancel = limited.flag();
     control.bound = tell_;
     control.leftovers = &leftovers_;
-    bound_with(bounded, options_, rung->cut, inside, limit, control);
+    const auto start = std::chrono::steady_clock::now();
+    const InnerWays ways = rung->chains ? rung->chains->ways() : InnerWays();
+    bound_with(bounded, options_, rung->cut, inside, ways, limit, control);
+    rung->took_s = seconds_since(start);
     if (limited.ran_out()) rung->allowance.ran_out();
   }
   if (!is_cancelled(watch_.flag())) leftovers_.clear();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -39,6 +40,7 @@ class RelaxedBound {
   void search();
   bool search(const BoundProblem& bounded, const CostBounds& all, double limit, double elapsed,
               Rung* rung);
+  std::optional<double> worth_of_seconds() const;
   /// False: it is to end.
   bool pause(double seconds);
   void stop();

@@ -56,7 +56,8 @@ bool same_problem(const BoundProblem& problem, const EinsumShape& a, const Einsu
   if (x.computes.size() != y.computes.size()) return false;
   for (std::size_t c = 0; c < x.computes.size(); ++c)
     if (x.computes[c].component != y.computes[c].component ||
-        x.computes[c].calls_per_point != y.computes[c].calls_per_point)
+        x.computes[c].calls_per_point != y.computes[c].calls_per_point ||
+        x.computes[c].cuts != y.computes[c].cuts)
       return false;
   return true;
 }

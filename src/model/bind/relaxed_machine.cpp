@@ -273,7 +273,8 @@ Component kept(Component component) {
   return component;
 }
 
-Arch arch_of(const BoundProblem& problem, ComponentId cut, const Rooms& rooms) {
+Arch arch_of(const BoundProblem& problem, ComponentId cut, const Rooms& rooms,
+             std::size_t n_computes) {
   Arch arch;
   arch.name = problem.arch.name;
   arch.clock_hz = problem.arch.clock_hz;
@@ -297,10 +298,14 @@ Arch arch_of(const BoundProblem& problem, ComponentId cut, const Rooms& rooms) {
     if (room > 0) inside.name = name + " " + std::to_string(room + 1);
     arch.components.push_back(inside);
   }
-  arch.components.push_back(std::move(compute));
-  const ComponentId last(arch.components.size() - 1);
-  arch.components.back().leak_power_w =
-      leaking_power(problem) / static_cast<double>(instances_of(arch, last));
+  const ComponentId first(arch.components.size());
+  const std::string compute_name = compute.name;
+  for (std::size_t n = 0; n < n_computes; ++n) {
+    if (n > 0) compute.name = compute_name + " " + std::to_string(n + 1);
+    arch.components.push_back(compute);
+  }
+  arch.components[first.index()].leak_power_w =
+      leaking_power(problem) / static_cast<double>(instances_of(arch, first));
   return arch;
 }
 
@@ -344,14 +349,15 @@ std::vector<ComponentId> kept_components(const BoundProblem& problem, ComponentI
 }
 
 std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, ComponentId cut,
-                                            const InnerOperands& inside) {
+                                            const InnerOperands& inside, const InnerWays& ways) {
   const auto outermost = single_outermost(problem);
   if (!outermost || merges_windows(problem, cut)) return std::nullopt;
   const Rooms rooms(problem, cut);
-  auto relaxed = bind(problem.workload, arch_of(problem, cut, rooms));
+  std::size_t n_computes = 1;
+  for (const std::vector<InnerWay>& own : ways) n_computes = std::max(n_computes, own.size());
+  auto relaxed = bind(problem.workload, arch_of(problem, cut, rooms, n_computes));
   if (!relaxed) return std::nullopt;
   const std::vector<ComponentId> kept = kept_components(problem, cut);
-  Component& compute = relaxed->arch.components.back();
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     const EinsumId id(e);
     BoundEinsum& own = relaxed->einsums[e];
@@ -372,9 +378,20 @@ std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, Compone
     const double points = iteration_points(problem.workload[id]) * instances_of(problem, id);
     // Of one instance: those outside the cut share the points.
     const double instances = own.components.back().instances;
-    for (BoundCompute& way : own.computes)
+    const bool is_known = !ways.empty() && !ways[e].empty();
+    if (is_known ? own.computes.size() < ways[e].size() : own.computes.empty()) return std::nullopt;
+    own.computes.resize(is_known ? ways[e].size() : 1);
+    for (std::size_t w = 0; w < own.computes.size(); ++w) {
+      BoundCompute& way = own.computes[w];
+      Component& compute = relaxed->arch.components[way.component.index()];
+      const double seconds =
+          std::max(bound.with_operands_s * instances, is_known ? ways[e][w].seconds : 0);
       way.calls_per_point = {
-          {action_of(bound.energy_j, bound.with_operands_s * instances, points, &compute), 1}};
+          {action_of(is_known ? 0 : bound.energy_j, seconds, points, &compute), 1}};
+      if (!is_known) continue;
+      way.cuts = ways[e][w].cuts;
+      way.cuts.push_back({bound.energy_j, 1});
+    }
   }
   relaxed->bounds = cost_bounds(*relaxed);
   return std::move(*relaxed);

@@ -156,6 +156,15 @@ void ChainTensors::charge_for_time(std::size_t memory, double j_per_s) {
     }
 }
 
+void ChainTensors::discount(std::size_t n_memories, double share) {
+  for (ChainTensor& tensor : tensors)
+    for (std::size_t i = 0; i < tensor.memories.size() && tensor.memories[i] < n_memories; ++i) {
+      tensor.read_j[i] *= share;
+      tensor.write_j[i] *= share;
+      tensor.drain_j[i] *= share;
+    }
+}
+
 double ChainTensors::n_states(const Spread& spread) const {
   double n = 1;
   for (std::size_t v = 0; v < sizes.size(); ++v)

@@ -61,6 +61,8 @@ struct ChainTensors {
   double least_energy(const Spread& spread) const;
   /// What a memory moves costs so much more for each second that its instances are busy together.
   void charge_for_time(std::size_t memory, double j_per_s);
+  /// What the outermost memories move, so many of them, costs this share of its energy.
+  void discount(std::size_t n_memories, double share);
   /// Tile shapes of a spread, and for each the memories of the innermost nodes.
   double n_states(const Spread& spread) const;
   /// Whether all numbers here are those of another Einsum, names aside.

@@ -110,12 +110,20 @@ bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute)
 }
 
 struct EinsumChains::Way {
-  Way(const BoundProblem& problem, EinsumId id, const BoundCompute& own, Counted counted)
+  Way(const BoundProblem& problem, EinsumId id, const BoundCompute& own, Counted counted,
+      const std::optional<Discount>& discount)
       : bound(problem[id]),
         compute(own),
         tensors(problem, id, own, counted),
         compute_j(compute_energy(problem, id, own)),
-        seconds(tensors.points * seconds_per_point(problem, id, own)) {}
+        seconds(tensors.points * seconds_per_point(problem, id, own)) {
+    if (!discount) return;
+    const int last = own.depth[discount->memory.index()];
+    const auto is_discounted = [&](std::size_t place) { return static_cast<int>(place) <= last; };
+    tensors.discount(static_cast<std::size_t>(std::count_if(
+                         tensors.memories.begin(), tensors.memories.end(), is_discounted)),
+                     discount->share);
+  }
 
   /// What a lattice has found; nothing where it says too little.
   std::optional<Chain> chain(const Spread& spread, const TileLattice& lattice,
@@ -170,10 +178,11 @@ struct EinsumChains::Way {
   double compute_j, seconds;  ///< of all points, on one instance
 };
 
-EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted) {
+EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted,
+                           const std::optional<Discount>& discount) {
   if (problem.workload[einsum].is_copy_operation) return;
   for (const BoundCompute& compute : problem[einsum].computes) {
-    ways_.push_back(std::make_unique<Way>(problem, einsum, compute, counted));
+    ways_.push_back(std::make_unique<Way>(problem, einsum, compute, counted, discount));
     const Way& way = *ways_.back();
     know_costs_ = know_costs_ && !has_unknown_costs(problem, compute);
     const std::vector<Spread>& spreads = way.tensors.spreads.all();
@@ -376,6 +385,19 @@ double EinsumChains::demanded_use(std::size_t index) const {
       if (used < wanted) use *= used / wanted;
     }
   return use;
+}
+
+double EinsumChains::instances_of(std::size_t index, ComponentId memory) const {
+  const Way& way = *ways_[way_of_[index]];
+  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
+  const std::vector<SpatialGap>& gaps = way.tensors.spreads.gaps();
+  const auto depth = [&](ComponentId component) { return way.compute.depth[component.index()]; };
+  double n = 1;
+  for (std::size_t g = 0; g < spread.gaps.size(); ++g)
+    for (std::size_t d = 0; d < gaps[g].dimensions.size(); ++d)
+      if (depth(gaps[g].dimensions[d].first) <= depth(memory))
+        n *= product_of(spread.gaps[g]->by_dimension[d]);
+  return n;
 }
 
 double EinsumChains::n_states(double limit) const {

@@ -205,7 +205,8 @@ JoinResult Search::search_priced() {
 JoinResult Search::search_in_rounds(
     ThroughBounds all, const std::function<void(const ThroughBounds& all, double root)>& scout,
     const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow) {
-  constexpr double kFirst = 0.01, kGrowth = 3, kNear = 5, kFar = 0.15;
+  constexpr double kFirst = 0.01, kGrowth = 3, kFar = 0.15;
+  const double near = control_.asks_for_bound ? 1.5 : 5;  // so many shares are done at once
   if (cancelled()) return {};
   if (all.graph().broken_at) {  // nothing is left that may be better
     open_bound_ = limit_;
@@ -219,10 +220,10 @@ JoinResult Search::search_in_rounds(
   const double root = std::min(limit_, all.least(limit));
   open_bound_ = root;
   tell_bound();
-  if (limit_ > root * (1 + kFar)) scout(all, root);
+  if (!control_.asks_for_bound && limit_ > root * (1 + kFar)) scout(all, root);
   for (double share = kFirst;; share *= kGrowth) {
     take_incumbent();
-    const bool is_near = limit_ <= root * (1 + kNear * share);
+    const bool is_near = limit_ <= root * (1 + near * share);
     limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
     ThroughBounds paths = all;
     narrow(limit, &paths);

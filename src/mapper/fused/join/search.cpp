@@ -55,6 +55,9 @@ Search::Search(const BoundProblem& problem, const MapperOptions& options,
     : problem_(problem),
       options_(options),
       control_(control),
+      has_cuts_(std::any_of(problem.einsums.begin(), problem.einsums.end(), [](const auto& own) {
+        return !own.computes.empty() && !own.computes.front().cuts.empty();
+      })),
       state_tables_(std::make_shared<std::vector<StateTables>>(problem.workload.einsums.size())) {}
 
 void Search::make_shapes(const TemplateLimits& limits) {
@@ -429,6 +432,11 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   }
   MappedResult result;
   result.mapping = build_mapping(problem_, std::move(parts));
+  if (has_cuts_) {
+    result.cost.energy_j = joined.energy;
+    result.cost.latency_s = joined.latency;
+    return result;
+  }
   auto cost = evaluate(problem_, result.mapping, options_.policy);
   if (!cost) {
     std::string what;

@@ -43,6 +43,7 @@ class Compiler {
   }
 
   CostProgram run() {
+    program_.cuts = compute_.cuts;
     count();
     add_energy();
     add_latency();

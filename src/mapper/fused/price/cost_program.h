@@ -62,6 +62,7 @@ struct SegmentRow {
 struct CostProgram {
   std::vector<Monomial> monomials;
   Row energy;                ///< J, without leakage
+  std::vector<EnergyCut> cuts;  ///< of that energy; empty: it is what it is
   double leak_w = 0;         ///< J per second of this Einsum's latency
   std::vector<Row> latency;  ///< s; the Einsum's latency is their maximum
   std::vector<LimitRow> limits;

@@ -274,7 +274,7 @@ bool PartialSums::is_bounded(std::uint32_t row) const {
 void PartialSums::add_least(const SimpleProgram::SimpleRow& row, Extensions* result) const {
   const std::size_t n = result->n;
   if (row.kind == RowKind::kEnergy) {
-    result->energy = least_;
+    program_.cut(least_.data(), n, result->energy.data());
   } else if (row.kind == RowKind::kLatency) {
     for (std::size_t s = 0; s < n; ++s)
       result->latency[s] = std::max(result->latency[s], least_[s]);
@@ -418,7 +418,7 @@ void PartialSums::finish(const double* rows, double* point) const {
   for (std::size_t r = 0; r < program_.rows.size(); ++r) {
     switch (program_.rows[r].kind) {
       case RowKind::kEnergy:
-        point[0] = rows[r];
+        point[0] = program_.cut(rows[r]);
         break;
       case RowKind::kLatency:
         latency = std::max(latency, rows[r]);

@@ -25,6 +25,7 @@ class Tabulator {
         cancel_(cancel) {
     result_.columns.resize(classes.size());
     result_.leak_w = program.leak_w;
+    result_.cuts = program.cuts;
     result_.monotone = program.monotone;
     result_.fixes_trips =
         std::any_of(program.monomials.begin(), program.monomials.end(),
@@ -167,7 +168,8 @@ class Tabulator {
       if (result_.rows[r].kind == SimpleProgram::RowKind::kLatency)
         largest_low = std::max(largest_low, ranges[r].first);
     result_.least_latency = largest_low;
-    result_.least_energy = std::max(0.0, ranges[0].first) + result_.leak_w * largest_low;
+    result_.least_energy =
+        result_.cut(std::max(0.0, ranges[0].first)) + result_.leak_w * largest_low;
     std::vector<SimpleProgram::SimpleRow> kept;
     bool bottleneck_kept = false;
     for (std::size_t r = 0; r < result_.rows.size(); ++r) {
@@ -195,6 +197,17 @@ class Tabulator {
 };
 
 }  // namespace
+
+void SimpleProgram::cut(const double* energy_j, std::size_t n, double* most) const {
+  if (cuts.empty()) {
+    std::copy_n(energy_j, n, most);
+    return;
+  }
+  std::fill_n(most, n, 0);
+  for (const EnergyCut& own : cuts)
+    for (std::size_t i = 0; i < n; ++i)
+      most[i] = std::max(most[i], own.constant_j + own.slope * energy_j[i]);
+}
 
 void SimpleProgram::find_signs() {
   for (Product& product : products) product.any_positive = product.any_negative = false;
@@ -229,6 +242,10 @@ std::vector<std::int64_t> SimpleProgram::signature() const {
   }
   std::sort(of_row.begin(), of_row.end());
   Numbers result{std::bit_cast<std::int64_t>(leak_w), static_cast<std::int64_t>(of_row.size())};
+  for (const EnergyCut& own : cuts) {
+    result.push_back(std::bit_cast<std::int64_t>(own.constant_j));
+    result.push_back(std::bit_cast<std::int64_t>(own.slope));
+  }
   for (const Numbers& row : of_row) result.insert(result.end(), row.begin(), row.end());
   return result;
 }

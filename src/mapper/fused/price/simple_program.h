@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,7 @@ struct SimpleProgram {
   std::vector<Product> products;
   std::vector<SimpleRow> rows;  ///< energy first
   double leak_w = 0;
+  std::vector<EnergyCut> cuts;    ///< as in CostProgram
   double least_energy = 0;  ///< lower bounds over all states, leakage included
   double least_latency = 0;
   bool monotone = true;
@@ -39,6 +41,15 @@ struct SimpleProgram {
   ComponentId infeasible_component{};
   double smallest_excess = 0;  ///< of that limit, where infeasible
 
+  /// The same of `n` numbers.
+  void cut(const double* energy_j, std::size_t n, double* most) const;
+  /// What an Einsum costs that spends so much by the row of energy (J), without leakage.
+  double cut(double energy_j) const {
+    if (cuts.empty()) return energy_j;
+    double most = 0;
+    for (const EnergyCut& own : cuts) most = std::max(most, own.constant_j + own.slope * energy_j);
+    return most;
+  }
   /// What the program computes of the columns, whatever the order of products and rows.
   std::vector<std::int64_t> signature() const;
   /// Which signs the coefficients of each product have in the rows.

@@ -74,7 +74,7 @@ std::optional<EnergyLatency> FusedBound::least(const std::vector<std::uint32_t>&
     } else if (row.kind == Kind::kLatency) {
       latency = std::max(latency, value);
     } else {
-      energy = value;
+      energy = program_.cut(value);
     }
   }
   return EnergyLatency{std::max(energy + program_.leak_w * latency, bound.own.energy), latency};

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "sluice/model/binding.h"
+
+namespace sluice {
+
+/// Ways to spread an Einsum over the computes that take about as long: what they cost at least.
+struct InnerWay {
+  double seconds = 0;  ///< on one instance of a cut
+  /// With what the memories down to a cut move, as an energy (J) of all that the Einsum moves,
+  /// without networks and leakage.
+  std::vector<EnergyCut> cuts;
+};
+/// Per Einsum, the fastest first; empty where chains do not know all that it costs.
+using InnerWays = std::vector<std::vector<InnerWay>>;
+
+/// What Einsums cost inside of a cut at least, by what they move at the memories down to there: the
+/// less these move, the more do those further in. Where they cost a share of their energy, the
+/// cheapest chain (see EinsumChains) says so much of both together; several shares make a convex
+/// curve. Of mappings with perfect factors whose Einsums share no node of a tensor but the first.
+class InnerChains {
+ public:
+  /// `problem` must outlive it. `j_per_s`: what a second is worth in mappings of interest: how far
+  /// slow ways to spread an Einsum are looked at. `cancel` may be null.
+  InnerChains(const BoundProblem& problem, ComponentId cut, double j_per_s,
+              const std::atomic<bool>* cancel);
+  InnerChains(const InnerChains&) = delete;
+  InnerChains& operator=(const InnerChains&) = delete;
+  ~InnerChains();
+
+  /// Finds out a little more; false where there is no more to know. `cancel` may be null.
+  bool refine(const std::atomic<bool>* cancel);
+  /// What is known by now.
+  InnerWays ways() const;
+
+ private:
+  struct Part;
+
+  std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
+  std::vector<std::size_t> part_of_;          ///< per Einsum; their number: none
+  double j_per_s_;
+  std::size_t round_ = 0, next_part_ = 0;
+};
+
+}  // namespace sluice

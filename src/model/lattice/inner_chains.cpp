@@ -1,0 +1,155 @@
+#include "sluice/model/inner_chains.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "sluice/model/einsum_chains.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::infinity();
+
+/// A share of the energy that the memories down to the cut cost, and earlier rounds with a smaller
+/// and a larger one: the least of all chains is a concave function of it.
+struct Round {
+  double share = 1;
+  int smaller = -1, larger = -1;
+};
+constexpr std::array<Round, 5> kRounds = {{{1}, {0}, {0.2, 1, 0}, {0.5, 2, 0}, {0.05, 1, 2}}};
+
+}  // namespace
+
+/// Of equal Einsums.
+struct InnerChains::Part {
+  Part(const BoundProblem& problem, EinsumId id, ComponentId cut, EinsumChains whole) {
+    for (const Round& round : kRounds)
+      chains.push_back(round.share == 1
+                           ? std::move(whole)
+                           : EinsumChains(problem, id, Counted::kWhole,
+                                          EinsumChains::Discount{cut, round.share}));
+    for (std::size_t s = 0; s < chains.front().spreads().size(); ++s) {
+      seconds.push_back(chains.front().spreads()[s].seconds);
+      inner_seconds.push_back(seconds.back() * chains.front().instances_of(s, cut));
+    }
+    for (std::size_t r = 0; r < kRounds.size(); ++r)
+      for (std::size_t s = 0; s < seconds.size(); ++s) raise(r, s);
+  }
+
+  /// To what is known of a spread, also of other shares.
+  void raise(std::size_t r, std::size_t s) {
+    if (least_j.size() == r) least_j.emplace_back(seconds.size(), 0);
+    const SpreadBound& bound = chains[r].spreads()[s];
+    double& least = least_j[r][s];
+    least = std::max({least, bound.energy_j, bound.price});
+    const Round& round = kRounds[r];
+    if (round.smaller < 0) return;
+    const auto a = static_cast<std::size_t>(round.smaller);
+    const auto b = static_cast<std::size_t>(round.larger);
+    const double part = (round.share - kRounds[a].share) / (kRounds[b].share - kRounds[a].share);
+    least = std::max(least, (1 - part) * least_j[a][s] + part * least_j[b][s]);
+  }
+
+  /// Some of the cheapest spreads; false where the cheapest one is known, or nearly so.
+  bool refine(std::size_t r, double j_per_s, const std::atomic<bool>* cancel) {
+    constexpr std::size_t kAtOnce = 4;
+    constexpr double kNearly = 0.997;
+    double best = kNotKnown;
+    std::vector<std::pair<double, std::size_t>> open;
+    for (std::size_t s = 0; s < seconds.size(); ++s) {
+      const double price = least_j[r][s] + j_per_s * seconds[s];
+      if (chains[r].spreads()[s].is_refined)
+        best = std::min(best, price);
+      else
+        open.emplace_back(price, s);
+    }
+    std::erase_if(open, [&](const auto& own) { return !(own.first < kNearly * best); });
+    const auto end = open.begin() + static_cast<std::ptrdiff_t>(std::min(kAtOnce, open.size()));
+    std::partial_sort(open.begin(), end, open.end());
+    open.erase(end, open.end());
+    for (const auto& [price, s] : open) {
+      chains[r].refine(s, [](double energy_j, double) { return energy_j; }, kNotKnown, cancel);
+      for (std::size_t other = 0; other < kRounds.size(); ++other) raise(other, s);
+    }
+    return !open.empty();
+  }
+
+  /// Spreads that take about as long together; what is no faster and no cheaper is left out.
+  std::vector<InnerWay> ways() const {
+    constexpr std::array<double, 5> kSlower = {1, 1.1, 1.5, 2.5, 6};
+    constexpr double kNoCheaper = 0.995;
+    const double fastest = *std::min_element(inner_seconds.begin(), inner_seconds.end());
+    std::vector<InnerWay> all(kSlower.size());
+    for (InnerWay& way : all) {
+      way.seconds = kNotKnown;
+      for (const Round& round : kRounds) way.cuts.push_back({kNotKnown, 1 - round.share});
+    }
+    for (std::size_t s = 0; s < seconds.size(); ++s) {
+      std::size_t w = kSlower.size() - 1;
+      while (inner_seconds[s] < kSlower[w] * fastest) --w;
+      all[w].seconds = std::min(all[w].seconds, inner_seconds[s]);
+      for (std::size_t r = 0; r < kRounds.size(); ++r)
+        all[w].cuts[r].constant_j = std::min(all[w].cuts[r].constant_j, least_j[r][s]);
+    }
+    std::vector<InnerWay> ways;
+    for (InnerWay& way : all) {
+      if (way.seconds == kNotKnown) continue;
+      bool is_cheaper = ways.empty();
+      for (std::size_t r = 0; r < kRounds.size() && !is_cheaper; ++r)
+        is_cheaper = way.cuts[r].constant_j < kNoCheaper * ways.back().cuts[r].constant_j;
+      for (std::size_t r = 0; r < kRounds.size() && !ways.empty(); ++r) {
+        double& least = (is_cheaper ? way : ways.back()).cuts[r].constant_j;
+        least = std::min(ways.back().cuts[r].constant_j, way.cuts[r].constant_j);
+      }
+      if (is_cheaper) ways.push_back(std::move(way));
+    }
+    return ways;
+  }
+
+  std::vector<EinsumChains> chains;          ///< per round
+  std::vector<double> seconds;               ///< per spread
+  std::vector<double> inner_seconds;         ///< the same, on one instance of the cut
+  std::vector<std::vector<double>> least_j;  ///< per round and spread
+};
+
+InnerChains::InnerChains(const BoundProblem& problem, ComponentId cut, double j_per_s,
+                         const std::atomic<bool>* cancel)
+    : j_per_s_(j_per_s) {
+  for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+    const EinsumId id(e);
+    const bool is_over = cancel != nullptr && *cancel;
+    part_of_.push_back(std::numeric_limits<std::size_t>::max());
+    if (is_over || problem.workload[id].is_copy_operation) continue;
+    EinsumChains whole(problem, id, Counted::kWhole);
+    if (!whole.know_all()) continue;
+    const auto equal = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) {
+      return part->chains.front().equals(whole);
+    });
+    part_of_.back() = static_cast<std::size_t>(equal - parts_.begin());
+    if (equal == parts_.end())
+      parts_.push_back(std::make_unique<Part>(problem, id, cut, std::move(whole)));
+  }
+}
+
+InnerChains::~InnerChains() = default;
+
+/// One share after the other, each of all Einsums.
+bool InnerChains::refine(const std::atomic<bool>* cancel) {
+  for (; round_ < kRounds.size(); ++round_, next_part_ = 0)
+    for (; next_part_ < parts_.size(); ++next_part_) {
+      if (cancel != nullptr && *cancel) return false;
+      if (parts_[next_part_]->refine(round_, j_per_s_, cancel)) return true;
+    }
+  return false;
+}
+
+InnerWays InnerChains::ways() const {
+  InnerWays result;
+  for (const std::size_t part : part_of_)
+    result.push_back(part < parts_.size() ? parts_[part]->ways() : std::vector<InnerWay>());
+  return result;
+}
+
+}  // namespace sluice
