@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mapper/common/keep_rules.h"
+#include "model/bind/operand_costs.h"
 
 namespace sluice {
 namespace {
@@ -18,10 +19,23 @@ bool may_have_to_keep(const BoundProblem& problem, ComponentId memory, TensorId 
   });
 }
 
-bool overrides(const BoundProblem& problem, const StorageConstraint& constraint) {
-  return std::any_of(constraint.forbid.begin(), constraint.forbid.end(), [&](TensorId tensor) {
-    return may_have_to_keep(problem, constraint.memory, tensor);
+/// Whether the rules keep the tensor out of a memory for some Einsum.
+bool is_kept_out(const BoundProblem& problem, ComponentId memory, TensorId tensor) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
+    if (einsum.local_tensor[tensor.index()] < 0) return false;
+    const Hold hold = hold_of(problem, einsum.einsum, memory, tensor);
+    return !hold.must && !hold.may;
   });
+}
+
+bool overrides(const BoundProblem& problem, const StorageConstraint& constraint) {
+  return std::any_of(constraint.forbid.begin(), constraint.forbid.end(),
+                     [&](TensorId tensor) {
+                       return may_have_to_keep(problem, constraint.memory, tensor);
+                     }) ||
+         std::any_of(constraint.keep.begin(), constraint.keep.end(), [&](TensorId tensor) {
+           return is_kept_out(problem, constraint.memory, tensor);
+         });
 }
 
 /// The tensor may stand in no memory above the one it is backed in.

@@ -96,8 +96,8 @@ CostBounds bounds_of_all(const BoundProblem& problem) {
 /// How long a relaxed search may take: it has a core that the search itself could use.
 class Allowance {
  public:
-  explicit Allowance(std::optional<double> budget_s)
-      : seconds_(std::max(1.0, kOfBudget * budget_s.value_or(0))) {}
+  Allowance(std::optional<double> budget_s, bool is_first)
+      : seconds_(std::max(1.0, (is_first ? kOfBudget : kFurtherIn) * budget_s.value_or(0))) {}
   double seconds() const { return seconds_; }
   void ran_out() { is_short_ = true; }
 
@@ -111,7 +111,7 @@ class Allowance {
   }
 
  private:
-  static constexpr double kShare = 0.1, kOfBudget = 0.25;
+  static constexpr double kShare = 0.1, kOfBudget = 0.8, kFurtherIn = 0.4;
   double seconds_;
   bool is_short_ = false;
 };
@@ -190,16 +190,14 @@ struct RelaxedBound::Rung {
   double last_limit = 0;
   std::unique_ptr<InnerChains> chains = nullptr;
   bool may_know_more = true;  ///< chains
-  double took_s = 0;          ///< the last search
 
-  /// What chains say of the costs inside the cut, for a while; whether they knew more.
-  bool refine_chains(const BoundProblem& bounded, double j_per_s, const std::atomic<bool>* cancel) {
-    constexpr double kLeast = 0.2;  // s
+  /// What chains say of the costs inside the cut, so long at most; whether they knew more.
+  bool refine_chains(const BoundProblem& bounded, double j_per_s, double seconds,
+                     const std::atomic<bool>* cancel) {
     if (!may_know_more) return false;
     const auto start = std::chrono::steady_clock::now();
     if (!chains) chains = std::make_unique<InnerChains>(bounded, cut, j_per_s, cancel);
-    while (may_know_more && seconds_since(start) < std::max(kLeast, took_s))
-      may_know_more = chains->refine(cancel);
+    while (may_know_more && seconds_since(start) < seconds) may_know_more = chains->refine(cancel);
     return true;
   }
 };
@@ -228,10 +226,11 @@ void RelaxedBound::run() {
 void RelaxedBound::search() {
   // An answer comes first; without a budget the proof, which the search itself is after.
   const double head_start = options_.budget_seconds ? 0.4 : 5;  // s
-  const double rest = options_.budget_seconds ? 3 : 10;         // times what the last search took
+  const bool has_core = options_.threads > 1;
+  const double rest =  // times what the last search took
+      !options_.budget_seconds ? 10 : has_core ? 0.5 : 2;
   constexpr double kStep = 0.1;                                 // s
   constexpr double kOfChains = 0.1;  // s: before the first relaxed machine
-  const double share_of_chains = options_.budget_seconds ? 0.35 : 0.1;  // of the time that passes
   constexpr double kFurtherIn = 2;  // s: so long the core is the walks'
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
@@ -252,7 +251,9 @@ void RelaxedBound::search() {
   const CostBounds all = bounds_of_all(bounded);
   std::vector<Rung> rungs;
   for (const ComponentId cut : relaxation_cuts(bounded))
-    rungs.push_back({cut, Allowance(options_.budget_seconds)});
+    rungs.push_back({cut, Allowance(options_.budget_seconds, rungs.empty())});
+  const double share_of_chains =  // of the time that passes; those of the rungs know more
+      options_.budget_seconds && rungs.empty() ? 0.35 : 0.1;
   double wait = 0;
   while (pause(wait)) {
     wait = kStep;
@@ -262,7 +263,7 @@ void RelaxedBound::search() {
       const double elapsed = seconds_since(began);
       if (&rung != &rungs.front() && elapsed < kFurtherIn) break;
       if (!search(bounded, all, limit, elapsed, &rung)) continue;
-      wait = std::max(kStep, rest * seconds_since(start));
+      wait = rung.chains && !rung.may_know_more ? std::max(kStep, rest * seconds_since(start)) : 0;
       break;
     }
     refine_chains(share_of_chains * seconds_since(began));
@@ -284,28 +285,41 @@ std::optional<double> RelaxedBound::worth_of_seconds() const {
   return std::nullopt;
 }
 
+namespace {
+
+/// How long chains are asked at once.
+double of_chains_s(const MapperOptions& options) {
+  constexpr double kLeast = 0.25, kMost = 2, kOfBudget = 0.25;  // s
+  return std::clamp(kOfBudget * options.budget_seconds.value_or(kMost / kOfBudget), kLeast, kMost);
+}
+
+}  // namespace
+
 /// Whether there was something to search for.
 bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, double limit,
                           double elapsed, Rung* rung) {
   bool is_again = rung->allowance.grows_by(elapsed);
-  if (const auto worth = worth_of_seconds(); worth && has_chains_ && takes_chains(options_))
-    is_again = rung->refine_chains(bounded, *worth, watch_.flag()) || is_again;
+  const auto worth = worth_of_seconds();
+  const bool takes_inner = worth && has_chains_ && takes_chains(options_);
+  if (takes_inner && rung->last)
+    is_again = rung->refine_chains(bounded, *worth, of_chains_s(options_), watch_.flag()) || is_again;
   if (limit == rung->last_limit && !is_again) return false;
   rung->last_limit = limit;
   if (!rung->insides) rung->insides.emplace(bounded, all, rung->cut);
   InnerOperands inside = rung->insides->under(options_.objectives.front(), limit);
   if (inside == rung->last && !is_again) return false;
   {
-    const BudgetWatch limited(rung->allowance.seconds(), std::nullopt, watch_.flag());
+    constexpr double kSoon = 0.15;  // s: without chains
+    const bool is_soon = takes_inner && !rung->chains;
+    const BudgetWatch limited(is_soon ? kSoon : rung->allowance.seconds(), std::nullopt,
+                              watch_.flag());
     MapperControl control;
     control.cancel = limited.flag();
     control.bound = tell_;
     control.leftovers = &leftovers_;
-    const auto start = std::chrono::steady_clock::now();
     const InnerWays ways = rung->chains ? rung->chains->ways() : InnerWays();
     bound_with(bounded, options_, rung->cut, inside, ways, limit, control);
-    rung->took_s = seconds_since(start);
-    if (limited.ran_out()) rung->allowance.ran_out();
+    if (!is_soon && limited.ran_out()) rung->allowance.ran_out();
   }
   if (!is_cancelled(watch_.flag())) leftovers_.clear();
   rung->last = std::move(inside);

@@ -47,7 +47,8 @@ std::size_t most_rooms(const BoundProblem& problem) {
 TEST(RelaxedBound, IsBelowTheOptimumAndOftenAboveOtherBounds) {
   const Mapper& fused = *standard_mappers().find("fused");
   const testing::RandomCases cases = testing::random_cases(60);
-  std::int64_t asked = 0, known = 0, sharper_factors = 0, sharper = 0, several_rooms = 0;
+  std::int64_t asked = 0, known = 0, sharper_factors = 0, sharper = 0, several_rooms = 0,
+               sharper_by_chains = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
@@ -65,10 +66,17 @@ TEST(RelaxedBound, IsBelowTheOptimumAndOftenAboveOtherBounds) {
       ++asked;
       several_rooms += most_rooms(drawn.problem) > 1;
       double relaxed = 0;
+      MapperOptions without = options;
+      without.pruning.chains = false;
+      const double no_chains = relaxed_bound(drawn.problem, without, kNoLimit, nullptr, {});
       for (const double limit : {kNoLimit, 2 * optimum, 1.01 * optimum}) {
         const double bound = relaxed_bound(drawn.problem, options, limit, nullptr, {});
         EXPECT_LE(bound, optimum * kRounding) << limit << "\n" << oracle::to_yaml(drawn.spec);
         relaxed = std::max(relaxed, bound);
+        if (limit == kNoLimit) {
+          EXPECT_GE(bound, no_chains / kRounding) << oracle::to_yaml(drawn.spec);
+          sharper_by_chains += bound > no_chains * kRounding;
+        }
       }
       known += relaxed > 0;
       sharper += relaxed > of_factors * kRounding;
@@ -82,6 +90,8 @@ TEST(RelaxedBound, IsBelowTheOptimumAndOftenAboveOtherBounds) {
   EXPECT_GE(known * 2, asked);
   EXPECT_GE(several_rooms * 20, asked);
   EXPECT_GE(sharper * 8, asked);
+  RecordProperty("sharper_by_chains", static_cast<int>(sharper_by_chains));
+  EXPECT_GE(sharper_by_chains * 8, asked);
   EXPECT_GT(sharper_factors, 0);
 }
 

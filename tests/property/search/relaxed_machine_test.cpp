@@ -65,9 +65,12 @@ arch:
   return *bind(*specs->workload, *specs->arch);
 }
 
-double bound_of(const BoundProblem& problem, Objective objective, double limit = kNoLimit) {
+/// `chains`: they say what lies inside costs.
+double bound_of(const BoundProblem& problem, Objective objective, double limit = kNoLimit,
+                bool chains = false) {
   MapperOptions options;
   options.objectives = {objective};
+  options.pruning.chains = chains;
   return relaxed_bound(problem, options, limit, nullptr, {});
 }
 
@@ -99,6 +102,20 @@ TEST(RelaxedMachine, KeepsFurtherMemories) {
   ASSERT_TRUE(best);
   EXPECT_LE(bound, best->mappings.front().cost.energy_j);
   EXPECT_GT(bound, 0.75 * best->mappings.front().cost.energy_j);
+}
+
+// Of one Einsum chains know all.
+TEST(RelaxedMachine, KnowsByChainsWhatLiesInside) {
+  const BoundProblem problem = matmul("inf", "keep: All", "0.5");
+  for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
+    MapperOptions options;
+    options.objectives = {objective};
+    const auto best = run_mapper(*standard_mappers().find("fused"), problem, options, {});
+    ASSERT_TRUE(best);
+    const double optimum = objective_value(objective, best->mappings.front().cost);
+    EXPECT_NEAR(bound_of(problem, objective, kNoLimit, true), optimum, 1e-9 * optimum);
+    EXPECT_LT(bound_of(problem, objective), 0.999 * optimum);
+  }
 }
 
 // No variable may spread over the lanes: 512 points one by one. Registers that hold no Z leave it

@@ -346,7 +346,7 @@ class LoopSearch {
       const double sum = sum_of_row(r);
       if (row.kind == RowKind::kLimit && sum > row.limit) return false;
       if (row.kind == RowKind::kLatency) latency = std::max(latency, sum);
-      if (row.kind == RowKind::kEnergy) energy = sum;
+      if (row.kind == RowKind::kEnergy) energy = program_.cut(sum);
     }
     return !bound_.hopeless(energy + program_.leak_w * latency, latency);
   }
@@ -587,7 +587,7 @@ class LoopSearch {
     EnergyLatency cost;
     for (const SimpleProgram::SimpleRow& row : program_.rows) {
       const double sum = row.constant + least_of(row.terms);
-      if (row.kind == RowKind::kEnergy) cost.energy = sum;
+      if (row.kind == RowKind::kEnergy) cost.energy = program_.cut(sum);
       if (row.kind == RowKind::kLatency) cost.latency = std::max(cost.latency, sum);
     }
     cost.energy += program_.leak_w * cost.latency;
