@@ -6,18 +6,9 @@
 #include <vector>
 
 #include "sluice/model/binding.h"
+#include "sluice/model/relaxed_machine.h"
 
 namespace sluice {
-
-/// Ways to spread an Einsum over the computes that take about as long: what they cost at least.
-struct InnerWay {
-  double seconds = 0;  ///< on one instance of a cut
-  /// With what the memories down to a cut move, as an energy (J) of all that the Einsum moves,
-  /// without networks and leakage.
-  std::vector<EnergyCut> cuts;
-};
-/// Per Einsum, the fastest first; empty where chains do not know all that it costs.
-using InnerWays = std::vector<std::vector<InnerWay>>;
 
 /// What Einsums cost inside of a cut at least, by what they move at the memories down to there: the
 /// less these move, the more do those further in. Where they cost a share of their energy, the
@@ -41,9 +32,11 @@ class InnerChains {
  private:
   struct Part;
 
+  const BoundProblem& problem_;
+  ComponentId cut_;
+  double j_per_s_;
   std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
   std::vector<std::size_t> part_of_;          ///< per Einsum; their number: none
-  double j_per_s_;
   std::size_t round_ = 0, next_part_ = 0;
 };
 

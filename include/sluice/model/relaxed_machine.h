@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sluice/model/binding.h"
-#include "sluice/model/inner_chains.h"
 
 namespace sluice {
 
@@ -20,14 +19,25 @@ std::vector<ComponentId> kept_components(const BoundProblem& problem, ComponentI
 /// What compute takes from (or hands to) memories inside the cut: per Einsum, a set of its tensors.
 using InnerOperands = std::vector<TensorMask>;
 
+/// Ways to spread an Einsum over the computes that take about as long: what they cost at least.
+struct InnerWay {
+  double seconds = 0;  ///< on one instance of a cut
+  /// With what the memories down to a cut move, as an energy (J) of all that the Einsum moves,
+  /// without networks and leakage.
+  std::vector<EnergyCut> cuts;
+};
+/// Per Einsum, the fastest first (see InnerChains); empty where nothing is known.
+using InnerWays = std::vector<std::vector<InnerWay>>;
+
 /// The machine with what lies inside the memory `cut` made into little: below each instance of it
 /// memories that cost nothing, and one compute with the least energy and time of each Einsum,
 /// leakage included. There is one memory for all that may hold the same tensors' outermost tiles,
 /// of the same room. Networks are left out. What a mapping with perfect factors that
 /// runs one Einsum at a time moves at the kept memories, it can move there, too: the best mapping
 /// costs no more than any of the real machine, if that takes the operands of `inside` from inner
-/// memories (J, s; policy `overlap`). Nothing where this machine cannot be made, or where several
-/// instances may make overlapping windows of an output.
+/// memories (J, s; policy `overlap`). `ways`: what is known of the Einsums inside the cut: each has
+/// a compute for each of its ways, whose energy the model does not know. Nothing where this machine
+/// cannot be made, or where several instances may make overlapping windows of an output.
 std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, ComponentId cut,
                                             const InnerOperands& inside,
                                             const InnerWays& ways = {});

@@ -14,6 +14,7 @@
 #include "mapper/strategies/fused_mapper.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/space_bounds.h"
+#include "sluice/model/inner_chains.h"
 #include "sluice/model/relaxed_machine.h"
 #include "support/seconds_since.h"
 
@@ -165,7 +166,8 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
   const CostBounds all = bounds_of_all(bounded);
   const Objective objective = options.objectives.front();
   const double seconds = std::max(all.compute_s, all.memory_s);
-  const double j_per_s = objective == Objective::kEdp && seconds > 0 ? all.energy_floor_j / seconds : 0;
+  const double j_per_s =
+      objective == Objective::kEdp && seconds > 0 ? all.energy_floor_j / seconds : 0;
   double bound = 0;
   for (const ComponentId cut : relaxation_cuts(bounded)) {
     const InnerOperands inside = Insides(bounded, all, cut).under(objective, limit);
@@ -228,10 +230,12 @@ void RelaxedBound::search() {
   const double head_start = options_.budget_seconds ? 0.4 : 5;  // s
   const bool has_core = options_.threads > 1;
   const double rest =  // times what the last search took
-      !options_.budget_seconds ? 10 : has_core ? 0.5 : 2;
-  constexpr double kStep = 0.1;                                 // s
+      !options_.budget_seconds ? 10
+      : has_core               ? 0.5
+                               : 2;
+  constexpr double kStep = 0.1;      // s
   constexpr double kOfChains = 0.1;  // s: before the first relaxed machine
-  constexpr double kFurtherIn = 2;  // s: so long the core is the walks'
+  constexpr double kFurtherIn = 2;   // s: so long the core is the walks'
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
   if (!pause(head_start)) return;  // the search has ended at once
@@ -263,7 +267,8 @@ void RelaxedBound::search() {
       const double elapsed = seconds_since(began);
       if (&rung != &rungs.front() && elapsed < kFurtherIn) break;
       if (!search(bounded, all, limit, elapsed, &rung)) continue;
-      wait = rung.chains && !rung.may_know_more ? std::max(kStep, rest * seconds_since(start)) : 0;
+      const bool goes_on = options_.budget_seconds && takes_inner_chains() && rung.may_know_more;
+      wait = goes_on ? 0 : std::max(kStep, rest * seconds_since(start));
       break;
     }
     refine_chains(share_of_chains * seconds_since(began));
@@ -285,6 +290,8 @@ std::optional<double> RelaxedBound::worth_of_seconds() const {
   return std::nullopt;
 }
 
+bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }
+
 namespace {
 
 /// How long chains are asked at once.
@@ -299,10 +306,10 @@ double of_chains_s(const MapperOptions& options) {
 bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, double limit,
                           double elapsed, Rung* rung) {
   bool is_again = rung->allowance.grows_by(elapsed);
-  const auto worth = worth_of_seconds();
-  const bool takes_inner = worth && has_chains_ && takes_chains(options_);
-  if (takes_inner && rung->last)
-    is_again = rung->refine_chains(bounded, *worth, of_chains_s(options_), watch_.flag()) || is_again;
+  const std::optional<double> worth = rung->last ? worth_of_seconds() : std::nullopt;
+  if (worth && takes_inner_chains())
+    is_again =
+        rung->refine_chains(bounded, *worth, of_chains_s(options_), watch_.flag()) || is_again;
   if (limit == rung->last_limit && !is_again) return false;
   rung->last_limit = limit;
   if (!rung->insides) rung->insides.emplace(bounded, all, rung->cut);
@@ -310,7 +317,7 @@ bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, do
   if (inside == rung->last && !is_again) return false;
   {
     constexpr double kSoon = 0.15;  // s: without chains
-    const bool is_soon = takes_inner && !rung->chains;
+    const bool is_soon = takes_inner_chains() && !rung->chains;
     const BudgetWatch limited(is_soon ? kSoon : rung->allowance.seconds(), std::nullopt,
                               watch_.flag());
     MapperControl control;

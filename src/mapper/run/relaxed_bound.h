@@ -40,6 +40,7 @@ class RelaxedBound {
   void search();
   bool search(const BoundProblem& bounded, const CostBounds& all, double limit, double elapsed,
               Rung* rung);
+  bool takes_inner_chains() const;
   std::optional<double> worth_of_seconds() const;
   /// False: it is to end.
   bool pause(double seconds);

@@ -120,8 +120,8 @@ struct EinsumChains::Way {
     if (!discount) return;
     const int last = own.depth[discount->memory.index()];
     const auto is_discounted = [&](std::size_t place) { return static_cast<int>(place) <= last; };
-    tensors.discount(static_cast<std::size_t>(std::count_if(
-                         tensors.memories.begin(), tensors.memories.end(), is_discounted)),
+    tensors.discount(static_cast<std::size_t>(std::count_if(tensors.memories.begin(),
+                                                            tensors.memories.end(), is_discounted)),
                      discount->share);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "sluice/model/einsum_chains.h"
@@ -24,27 +25,31 @@ constexpr std::array<Round, 5> kRounds = {{{1}, {0}, {0.2, 1, 0}, {0.5, 2, 0}, {
 
 /// Of equal Einsums.
 struct InnerChains::Part {
-  Part(const BoundProblem& problem, EinsumId id, ComponentId cut, EinsumChains whole) {
-    for (const Round& round : kRounds)
-      chains.push_back(round.share == 1
-                           ? std::move(whole)
-                           : EinsumChains(problem, id, Counted::kWhole,
-                                          EinsumChains::Discount{cut, round.share}));
-    for (std::size_t s = 0; s < chains.front().spreads().size(); ++s) {
-      seconds.push_back(chains.front().spreads()[s].seconds);
-      inner_seconds.push_back(seconds.back() * chains.front().instances_of(s, cut));
+  Part(EinsumId id, ComponentId cut, EinsumChains chains) : einsum(id), whole(std::move(chains)) {
+    for (std::size_t s = 0; s < whole.spreads().size(); ++s) {
+      seconds.push_back(whole.spreads()[s].seconds);
+      inner_seconds.push_back(seconds.back() * whole.instances_of(s, cut));
     }
-    for (std::size_t r = 0; r < kRounds.size(); ++r)
-      for (std::size_t s = 0; s < seconds.size(); ++s) raise(r, s);
   }
 
-  /// To what is known of a spread, also of other shares.
-  void raise(std::size_t r, std::size_t s) {
-    if (least_j.size() == r) least_j.emplace_back(seconds.size(), 0);
-    const SpreadBound& bound = chains[r].spreads()[s];
-    double& least = least_j[r][s];
+  std::size_t n_rounds() const { return least_j.size(); }  ///< that have begun
+
+  void begin_round(const BoundProblem& problem, ComponentId cut) {
+    const double share = kRounds[n_rounds()].share;
+    if (share < 1)
+      discounted.emplace(problem, einsum, Counted::kWhole, EinsumChains::Discount{cut, share});
+    least_j.emplace_back(seconds.size(), 0);
+    for (std::size_t s = 0; s < seconds.size(); ++s) raise(s);
+  }
+  /// Of the last round that has begun.
+  EinsumChains& chains() { return n_rounds() == 1 ? whole : *discounted; }
+
+  /// To what is known of a spread in this round, and in others.
+  void raise(std::size_t s) {
+    const Round& round = kRounds[n_rounds() - 1];
+    const SpreadBound& bound = chains().spreads()[s];
+    double& least = least_j.back()[s];
     least = std::max({least, bound.energy_j, bound.price});
-    const Round& round = kRounds[r];
     if (round.smaller < 0) return;
     const auto a = static_cast<std::size_t>(round.smaller);
     const auto b = static_cast<std::size_t>(round.larger);
@@ -53,14 +58,14 @@ struct InnerChains::Part {
   }
 
   /// Some of the cheapest spreads; false where the cheapest one is known, or nearly so.
-  bool refine(std::size_t r, double j_per_s, const std::atomic<bool>* cancel) {
+  bool refine(double j_per_s, const std::atomic<bool>* cancel) {
     constexpr std::size_t kAtOnce = 4;
     constexpr double kNearly = 0.997;
     double best = kNotKnown;
     std::vector<std::pair<double, std::size_t>> open;
     for (std::size_t s = 0; s < seconds.size(); ++s) {
-      const double price = least_j[r][s] + j_per_s * seconds[s];
-      if (chains[r].spreads()[s].is_refined)
+      const double price = least_j.back()[s] + j_per_s * seconds[s];
+      if (chains().spreads()[s].is_refined)
         best = std::min(best, price);
       else
         open.emplace_back(price, s);
@@ -70,8 +75,9 @@ struct InnerChains::Part {
     std::partial_sort(open.begin(), end, open.end());
     open.erase(end, open.end());
     for (const auto& [price, s] : open) {
-      chains[r].refine(s, [](double energy_j, double) { return energy_j; }, kNotKnown, cancel);
-      for (std::size_t other = 0; other < kRounds.size(); ++other) raise(other, s);
+      chains().refine(
+          s, [](double energy_j, double) { return energy_j; }, kNotKnown, cancel);
+      raise(s);
     }
     return !open.empty();
   }
@@ -80,26 +86,31 @@ struct InnerChains::Part {
   std::vector<InnerWay> ways() const {
     constexpr std::array<double, 5> kSlower = {1, 1.1, 1.5, 2.5, 6};
     constexpr double kNoCheaper = 0.995;
+    if (least_j.empty()) return {};
     const double fastest = *std::min_element(inner_seconds.begin(), inner_seconds.end());
     std::vector<InnerWay> all(kSlower.size());
     for (InnerWay& way : all) {
       way.seconds = kNotKnown;
-      for (const Round& round : kRounds) way.cuts.push_back({kNotKnown, 1 - round.share});
+      for (std::size_t r = 0; r < n_rounds(); ++r)
+        way.cuts.push_back({kNotKnown, 1 - kRounds[r].share});
     }
     for (std::size_t s = 0; s < seconds.size(); ++s) {
       std::size_t w = kSlower.size() - 1;
       while (inner_seconds[s] < kSlower[w] * fastest) --w;
       all[w].seconds = std::min(all[w].seconds, inner_seconds[s]);
-      for (std::size_t r = 0; r < kRounds.size(); ++r)
+      for (std::size_t r = 0; r < n_rounds(); ++r)
         all[w].cuts[r].constant_j = std::min(all[w].cuts[r].constant_j, least_j[r][s]);
     }
     std::vector<InnerWay> ways;
     for (InnerWay& way : all) {
-      if (way.seconds == kNotKnown) continue;
+      const bool fits = std::all_of(way.cuts.begin(), way.cuts.end(), [](const EnergyCut& cut) {
+        return cut.constant_j < kNotKnown;
+      });
+      if (way.seconds == kNotKnown || !fits) continue;
       bool is_cheaper = ways.empty();
-      for (std::size_t r = 0; r < kRounds.size() && !is_cheaper; ++r)
+      for (std::size_t r = 0; r < n_rounds() && !is_cheaper; ++r)
         is_cheaper = way.cuts[r].constant_j < kNoCheaper * ways.back().cuts[r].constant_j;
-      for (std::size_t r = 0; r < kRounds.size() && !ways.empty(); ++r) {
+      for (std::size_t r = 0; r < n_rounds() && !ways.empty(); ++r) {
         double& least = (is_cheaper ? way : ways.back()).cuts[r].constant_j;
         least = std::min(ways.back().cuts[r].constant_j, way.cuts[r].constant_j);
       }
@@ -108,15 +119,17 @@ struct InnerChains::Part {
     return ways;
   }
 
-  std::vector<EinsumChains> chains;          ///< per round
+  EinsumId einsum;
+  EinsumChains whole;                        ///< of the first round
+  std::optional<EinsumChains> discounted;    ///< of the last one that has begun
   std::vector<double> seconds;               ///< per spread
   std::vector<double> inner_seconds;         ///< the same, on one instance of the cut
-  std::vector<std::vector<double>> least_j;  ///< per round and spread
+  std::vector<std::vector<double>> least_j;  ///< per round and spread: nothing costs less
 };
 
 InnerChains::InnerChains(const BoundProblem& problem, ComponentId cut, double j_per_s,
                          const std::atomic<bool>* cancel)
-    : j_per_s_(j_per_s) {
+    : problem_(problem), cut_(cut), j_per_s_(j_per_s) {
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     const EinsumId id(e);
     const bool is_over = cancel != nullptr && *cancel;
@@ -124,12 +137,10 @@ InnerChains::InnerChains(const BoundProblem& problem, ComponentId cut, double j_
     if (is_over || problem.workload[id].is_copy_operation) continue;
     EinsumChains whole(problem, id, Counted::kWhole);
     if (!whole.know_all()) continue;
-    const auto equal = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) {
-      return part->chains.front().equals(whole);
-    });
+    const auto equal = std::find_if(parts_.begin(), parts_.end(),
+                                    [&](const auto& part) { return part->whole.equals(whole); });
     part_of_.back() = static_cast<std::size_t>(equal - parts_.begin());
-    if (equal == parts_.end())
-      parts_.push_back(std::make_unique<Part>(problem, id, cut, std::move(whole)));
+    if (equal == parts_.end()) parts_.push_back(std::make_unique<Part>(id, cut, std::move(whole)));
   }
 }
 
@@ -140,7 +151,10 @@ bool InnerChains::refine(const std::atomic<bool>* cancel) {
   for (; round_ < kRounds.size(); ++round_, next_part_ = 0)
     for (; next_part_ < parts_.size(); ++next_part_) {
       if (cancel != nullptr && *cancel) return false;
-      if (parts_[next_part_]->refine(round_, j_per_s_, cancel)) return true;
+      Part& part = *parts_[next_part_];
+      if (part.n_rounds() == round_) part.begin_round(problem_, cut_);
+      if (part.refine(j_per_s_, cancel)) return true;
+      part.discounted.reset();  // a later round has its own
     }
   return false;
 }

@@ -61,6 +61,7 @@ class Connector {
     for (std::size_t e = 0; e < layers_.size(); ++e) {
       if (is_cancelled(options_.cancel)) return std::move(graph_);
       spines = extend(e, spines);
+      if (is_cancelled(options_.cancel)) return std::move(graph_);
       graph_.n_spines.push_back(spines.size());
       if (spines.empty()) {
         graph_.broken_at = e;
@@ -154,7 +155,7 @@ class Connector {
     for (std::size_t t = 0; t < shared_[e].size(); ++t)
       if (const auto at = live.find(shared_[e][t]); at != live.end())
         shared.emplace_back(std::distance(live.begin(), at), t);
-    return {table_, own_[e], alive_[e], std::move(shared), depth};
+    return {table_, own_[e], alive_[e], std::move(shared), depth, options_.cancel};
   }
 
   /// The most open loops that there can be after Einsum e.
@@ -168,7 +169,8 @@ class Connector {
   /// next Einsum can be joined to are dropped.
   std::vector<CompactSpine> extend(std::size_t e, const std::vector<CompactSpine>& before) {
     if (e == 0) index_ = index_of(0, 0);
-    const GroupIndex index = std::move(*index_);
+    last_index_ = std::move(index_);
+    const GroupIndex& index = *last_index_;
     index_.reset();
     if (e + 1 < layers_.size()) index_ = index_of(e + 1, depth_after(e));
     SearchBound bound = options_.bound;
@@ -185,6 +187,10 @@ class Connector {
       }
       give_back(std::move(worker));
     });
+    if (is_cancelled(options_.cancel)) {
+      leftovers_ = std::move(parts);
+      return {};
+    }
     Extension all = united(&parts);
     least_ = std::move(all.least);
     std::vector<CompactSpine> spines = all.after.take();
@@ -349,6 +355,8 @@ class Connector {
   std::vector<EnergyLatency> einsum_least_;      // per Einsum
   std::vector<EnergyLatency> least_;             // per spine of the newest layer
   std::optional<GroupIndex> index_;              // of the Einsum that comes next
+  std::optional<GroupIndex> last_index_;         // of the newest one
+  std::vector<Extension> leftovers_;             // of one that was cancelled
   ExchangeGraph graph_;
   SpineTable table_;
   std::mutex workers_mutex_;

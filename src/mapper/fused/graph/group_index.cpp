@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sluice/mapper/mapper.h"
+
 namespace sluice::fused {
 namespace {
 
@@ -28,9 +30,10 @@ void for_each_choice(const std::vector<std::uint32_t>& extents, std::size_t firs
 
 GroupIndex::GroupIndex(const SpineTable& table, const std::vector<CompactSpine>& groups,
                        const std::vector<char>& wanted,
-                       std::vector<std::pair<std::size_t, std::size_t>> shared, std::size_t most)
+                       std::vector<std::pair<std::size_t, std::size_t>> shared, std::size_t most,
+                       const std::atomic<bool>* cancel)
     : table_(&table), shared_(std::move(shared)) {
-  for (std::uint32_t g = 0; g < groups.size(); ++g)
+  for (std::uint32_t g = 0; g < groups.size() && !is_cancelled(cancel); ++g)
     for (std::size_t depth = 0; wanted[g] != 0 && depth <= std::min(most, groups[g].extents.size());
          ++depth)
       add(groups[g], g, depth);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -15,10 +16,12 @@ namespace sluice::fused {
 class GroupIndex {
  public:
   /// `shared`: the tensors of both, as positions in a spine's exchanges and in a group's; `depth`:
-  /// the most open loops that will be asked for. Keeps what `wanted` marks.
+  /// the most open loops that will be asked for. Keeps what `wanted` marks. Once `cancel` (may be
+  /// null) is set, less.
   GroupIndex(const SpineTable& table, const std::vector<CompactSpine>& groups,
              const std::vector<char>& wanted,
-             std::vector<std::pair<std::size_t, std::size_t>> shared, std::size_t depth);
+             std::vector<std::pair<std::size_t, std::size_t>> shared, std::size_t depth,
+             const std::atomic<bool>* cancel);
 
   /// Puts all that can be joined into `found`, and few that cannot.
   void find(const CompactSpine& spine, std::vector<std::uint32_t>* found) const;

@@ -55,9 +55,10 @@ Search::Search(const BoundProblem& problem, const MapperOptions& options,
     : problem_(problem),
       options_(options),
       control_(control),
-      has_cuts_(std::any_of(problem.einsums.begin(), problem.einsums.end(), [](const auto& own) {
-        return !own.computes.empty() && !own.computes.front().cuts.empty();
-      })),
+      has_cuts_(std::any_of(problem.einsums.begin(), problem.einsums.end(),
+                            [](const auto& own) {
+                              return !own.computes.empty() && !own.computes.front().cuts.empty();
+                            })),
       state_tables_(std::make_shared<std::vector<StateTables>>(problem.workload.einsums.size())) {}
 
 void Search::make_shapes(const TemplateLimits& limits) {

@@ -61,10 +61,10 @@ struct SegmentRow {
 /// Everything that is computed of a tile-shape choice of one template.
 struct CostProgram {
   std::vector<Monomial> monomials;
-  Row energy;                ///< J, without leakage
+  Row energy;                   ///< J, without leakage
   std::vector<EnergyCut> cuts;  ///< of that energy; empty: it is what it is
-  double leak_w = 0;         ///< J per second of this Einsum's latency
-  std::vector<Row> latency;  ///< s; the Einsum's latency is their maximum
+  double leak_w = 0;            ///< J per second of this Einsum's latency
+  std::vector<Row> latency;     ///< s; the Einsum's latency is their maximum
   std::vector<LimitRow> limits;
   std::vector<SegmentRow> segments;
   std::vector<Row> persistent;  ///< per tracked memory: bits held for the whole run

@@ -32,8 +32,8 @@ struct SimpleProgram {
   std::vector<Product> products;
   std::vector<SimpleRow> rows;  ///< energy first
   double leak_w = 0;
-  std::vector<EnergyCut> cuts;    ///< as in CostProgram
-  double least_energy = 0;  ///< lower bounds over all states, leakage included
+  std::vector<EnergyCut> cuts;  ///< as in CostProgram
+  double least_energy = 0;      ///< lower bounds over all states, leakage included
   double least_latency = 0;
   bool monotone = true;
   bool fixes_trips = false;  ///< some product is 0 but for fixed trips of a loop

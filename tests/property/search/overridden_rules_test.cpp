@@ -15,14 +15,16 @@ namespace {
 /// Two Einsums that exchange T on a memory that holds what `outer` says and a buffer that holds the
 /// rest, which is slow.
 BoundProblem chain_of_two(const std::string& outer) {
-  const std::string text = R"yaml(workload:
+  const std::string text =
+      R"yaml(workload:
   rank_sizes: {M: 4, N: 2}
   bits_per_value: {All: 16}
   einsums: ["T[m,n] = A[m,n] * B[n]", "Z[m,n] = T[m,n] * C[m]"]
 arch:
   nodes:
   - !Memory {name: Outer, size: inf, tensors: {keep: )yaml" +
-                           outer + R"yaml(}, actions: [{name: read, energy: 48, throughput: 32}, {name: write, energy: 48, throughput: 32}]}
+      outer +
+      R"yaml(}, actions: [{name: read, energy: 48, throughput: 32}, {name: write, energy: 48, throughput: 32}]}
   - !Memory {name: Buffer, size: inf, tensors: {keep: ~Outer}, actions: [{name: read, energy: 2, throughput: 8}, {name: write, energy: 6, throughput: 8}]}
   - !Compute {name: Mac, actions: [{name: compute, energy: 2, throughput: 4}]}
 )yaml";
