@@ -90,6 +90,12 @@ bool takes_chains(const MapperOptions& options) {
          options.pruning.chains && has_room_for_chains(options);
 }
 
+/// How long chains are asked at once.
+double of_chains_s(const MapperOptions& options) {
+  constexpr double kLeast = 0.25, kMost = 2, kOfBudget = 0.25;  // s
+  return std::clamp(kOfBudget * options.budget_seconds.value_or(0), kLeast, kMost);
+}
+
 CostBounds bounds_of_all(const BoundProblem& problem) {
   return overlap_bounds(problem, cost_bounds(problem, Factors::kPerfect));
 }
@@ -291,16 +297,6 @@ std::optional<double> RelaxedBound::worth_of_seconds() const {
 }
 
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }
-
-namespace {
-
-/// How long chains are asked at once.
-double of_chains_s(const MapperOptions& options) {
-  constexpr double kLeast = 0.25, kMost = 2, kOfBudget = 0.25;  // s
-  return std::clamp(kOfBudget * options.budget_seconds.value_or(kMost / kOfBudget), kLeast, kMost);
-}
-
-}  // namespace
 
 /// Whether there was something to search for.
 bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, double limit,

@@ -24,6 +24,24 @@ bool is_known(const BoundProblem& problem, EinsumId id, const BoundAccess& acces
   return !(access.is_output && access.leaves_ranks) && is_only_access(problem, id, access);
 }
 
+/// Whether copies lead from one of the tensors to the other: they may share what a memory holds.
+bool are_copies(const Workload& workload, TensorId a, TensorId b) {
+  if (a == b) return false;
+  std::vector<TensorId> found{a};
+  for (std::size_t next = 0; next < found.size(); ++next)
+    for (const Einsum& einsum : workload.einsums) {
+      const auto is_of = [&](TensorId tensor) {
+        return std::any_of(einsum.accesses.begin(), einsum.accesses.end(),
+                           [&](const TensorAccess& access) { return access.tensor == tensor; });
+      };
+      if (!einsum.is_copy_operation || !is_of(found[next])) continue;
+      for (const TensorAccess& access : einsum.accesses)
+        if (std::find(found.begin(), found.end(), access.tensor) == found.end())
+          found.push_back(access.tensor);
+    }
+  return std::find(found.begin(), found.end(), b) != found.end();
+}
+
 }  // namespace
 
 ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
@@ -91,6 +109,11 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
     if (counted == Counted::kPart && must_be_outermost &&
         is_compulsory(problem.roles, own.tensor, access.is_output))
       own.compulsory = own.values;
+    // The room of one will do for all of them.
+    if (std::any_of(tensors.begin(), tensors.end(), [&](const ChainTensor& other) {
+          return are_copies(problem.workload, own.tensor, other.tensor);
+        }))
+      own.bits.assign(own.bits.size(), 0);
     own.is_backed_first = must_be_outermost;
     own.is_above_all = problem.workload[own.tensor].persistent;
     own.has_nodes = must_be_outermost || !own.is_above_all;
