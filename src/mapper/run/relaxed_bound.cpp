@@ -90,6 +90,11 @@ bool takes_chains(const MapperOptions& options) {
          options.pruning.chains && has_room_for_chains(options);
 }
 
+/// As energy (J/s), in mappings that cost about so much.
+double worth_of_seconds(Objective objective, double energy_j, double seconds) {
+  return objective == Objective::kEdp && seconds > 0 ? energy_j / seconds : 0;
+}
+
 /// How long chains are asked at once.
 double of_chains_s(const MapperOptions& options) {
   constexpr double kLeast = 0.25, kMost = 2, kOfBudget = 0.25;  // s
@@ -171,9 +176,8 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
   const BoundProblem bounded = constrained(problem, options.constraints);
   const CostBounds all = bounds_of_all(bounded);
   const Objective objective = options.objectives.front();
-  const double seconds = std::max(all.compute_s, all.memory_s);
   const double j_per_s =
-      objective == Objective::kEdp && seconds > 0 ? all.energy_floor_j / seconds : 0;
+      worth_of_seconds(objective, all.energy_floor_j, std::max(all.compute_s, all.memory_s));
   double bound = 0;
   for (const ComponentId cut : relaxation_cuts(bounded)) {
     const InnerOperands inside = Insides(bounded, all, cut).under(objective, limit);
@@ -198,16 +202,6 @@ struct RelaxedBound::Rung {
   double last_limit = 0;
   std::unique_ptr<InnerChains> chains = nullptr;
   bool may_know_more = true;  ///< chains
-
-  /// What chains say of the costs inside the cut, so long at most; whether they knew more.
-  bool refine_chains(const BoundProblem& bounded, double j_per_s, double seconds,
-                     const std::atomic<bool>* cancel) {
-    if (!may_know_more) return false;
-    const auto start = std::chrono::steady_clock::now();
-    if (!chains) chains = std::make_unique<InnerChains>(bounded, cut, j_per_s, cancel);
-    while (may_know_more && seconds_since(start) < seconds) may_know_more = chains->refine(cancel);
-    return true;
-  }
 };
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
@@ -281,31 +275,30 @@ void RelaxedBound::search() {
   }
 }
 
-/// In the best mapping so far, as energy (J/s); nothing where chains say nothing of the objective.
-std::optional<double> RelaxedBound::worth_of_seconds() const {
-  switch (options_.objectives.front()) {
-    case Objective::kEnergy:
-      return 0;
-    case Objective::kEdp:
-      if (const auto best = incumbent_.best(); best && best->cost.latency_s > 0)
-        return best->cost.energy_j / best->cost.latency_s;
-      break;
-    case Objective::kLatency:
-      break;
-  }
-  return std::nullopt;
-}
-
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }
+
+/// What chains say of the costs inside a cut, for a while; whether they knew more. They begin when
+/// a mapping says what a second is worth.
+bool RelaxedBound::ask_inner_chains(const BoundProblem& bounded, Rung* rung) {
+  if (!takes_inner_chains() || !rung->may_know_more) return false;
+  const auto start = std::chrono::steady_clock::now();
+  if (!rung->chains) {
+    const auto best = incumbent_.best();
+    if (!best) return false;
+    const double j_per_s =
+        worth_of_seconds(options_.objectives.front(), best->cost.energy_j, best->cost.latency_s);
+    rung->chains = std::make_unique<InnerChains>(bounded, rung->cut, j_per_s, watch_.flag());
+  }
+  while (rung->may_know_more && seconds_since(start) < of_chains_s(options_))
+    rung->may_know_more = rung->chains->refine(watch_.flag());
+  return true;
+}
 
 /// Whether there was something to search for.
 bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, double limit,
                           double elapsed, Rung* rung) {
   bool is_again = rung->allowance.grows_by(elapsed);
-  const std::optional<double> worth = rung->last ? worth_of_seconds() : std::nullopt;
-  if (worth && takes_inner_chains())
-    is_again =
-        rung->refine_chains(bounded, *worth, of_chains_s(options_), watch_.flag()) || is_again;
+  if (rung->last && ask_inner_chains(bounded, rung)) is_again = true;
   if (limit == rung->last_limit && !is_again) return false;
   rung->last_limit = limit;
   if (!rung->insides) rung->insides.emplace(bounded, all, rung->cut);

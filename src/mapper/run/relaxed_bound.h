@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -41,7 +40,7 @@ class RelaxedBound {
   bool search(const BoundProblem& bounded, const CostBounds& all, double limit, double elapsed,
               Rung* rung);
   bool takes_inner_chains() const;
-  std::optional<double> worth_of_seconds() const;
+  bool ask_inner_chains(const BoundProblem& bounded, Rung* rung);
   /// False: it is to end.
   bool pause(double seconds);
   void stop();

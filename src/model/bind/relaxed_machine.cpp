@@ -378,19 +378,18 @@ std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, Compone
     const double points = iteration_points(problem.workload[id]) * instances_of(problem, id);
     // Of one instance: those outside the cut share the points.
     const double instances = own.components.back().instances;
-    const bool is_known = !ways.empty() && !ways[e].empty();
-    if (is_known ? own.computes.size() < ways[e].size() : own.computes.empty()) return std::nullopt;
-    own.computes.resize(is_known ? ways[e].size() : 1);
-    for (std::size_t w = 0; w < own.computes.size(); ++w) {
+    const std::vector<InnerWay> unknown(1);
+    const std::vector<InnerWay>& inner = ways.empty() || ways[e].empty() ? unknown : ways[e];
+    if (own.computes.size() < inner.size()) return std::nullopt;
+    own.computes.resize(inner.size());
+    for (std::size_t w = 0; w < inner.size(); ++w) {
       BoundCompute& way = own.computes[w];
+      way.cuts = inner[w].cuts;
+      if (!way.cuts.empty()) way.cuts.push_back({bound.energy_j, 1});
       Component& compute = relaxed->arch.components[way.component.index()];
-      const double seconds =
-          std::max(bound.with_operands_s * instances, is_known ? ways[e][w].seconds : 0);
+      const double seconds = std::max(bound.with_operands_s * instances, inner[w].seconds);
       way.calls_per_point = {
-          {action_of(is_known ? 0 : bound.energy_j, seconds, points, &compute), 1}};
-      if (!is_known) continue;
-      way.cuts = ways[e][w].cuts;
-      way.cuts.push_back({bound.energy_j, 1});
+          {action_of(way.cuts.empty() ? bound.energy_j : 0, seconds, points, &compute), 1}};
     }
   }
   relaxed->bounds = cost_bounds(*relaxed);

@@ -30,11 +30,7 @@ bool are_copies(const Workload& workload, TensorId a, TensorId b) {
   std::vector<TensorId> found{a};
   for (std::size_t next = 0; next < found.size(); ++next)
     for (const Einsum& einsum : workload.einsums) {
-      const auto is_of = [&](TensorId tensor) {
-        return std::any_of(einsum.accesses.begin(), einsum.accesses.end(),
-                           [&](const TensorAccess& access) { return access.tensor == tensor; });
-      };
-      if (!einsum.is_copy_operation || !is_of(found[next])) continue;
+      if (!einsum.is_copy_operation || find_access(einsum, found[next]) == nullptr) continue;
       for (const TensorAccess& access : einsum.accesses)
         if (std::find(found.begin(), found.end(), access.tensor) == found.end())
           found.push_back(access.tensor);

@@ -32,12 +32,6 @@ arch:
   return *bind(*specs->workload, *specs->arch);
 }
 
-TensorId tensor_named(const BoundProblem& problem, const std::string& name) {
-  std::size_t t = 0;
-  while (problem.workload.tensors[t].name != name) ++t;
-  return TensorId(t);
-}
-
 // The rules put T into the buffer, a constraint into the outer memory: what the rules bound is no
 // bound then, and the best mapping is that of a machine whose rules say the same.
 TEST(OverriddenRules, AConstraintPutsATensorWhereTheRulesDoNot) {
@@ -48,7 +42,7 @@ TEST(OverriddenRules, AConstraintPutsATensorWhereTheRulesDoNot) {
   options.constraints.storage.push_back({.name = "",
                                          .einsum = {},
                                          .memory = ComponentId(0),
-                                         .keep = {tensor_named(problem, "T")},
+                                         .keep = {*find_tensor(problem.workload, "T")},
                                          .forbid = {}});
   EXPECT_TRUE(may_override_keep(problem, options.constraints));
   EXPECT_FALSE(may_override_keep(same, options.constraints));

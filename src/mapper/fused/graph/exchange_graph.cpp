@@ -59,7 +59,6 @@ class Connector {
     least_ = {{0, 0}};
     graph_.n_spines.push_back(1);
     for (std::size_t e = 0; e < layers_.size(); ++e) {
-      if (is_cancelled(options_.cancel)) return std::move(graph_);
       spines = extend(e, spines);
       if (is_cancelled(options_.cancel)) return std::move(graph_);
       graph_.n_spines.push_back(spines.size());

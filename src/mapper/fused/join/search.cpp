@@ -48,6 +48,13 @@ double everything_held(const EinsumShape& shape, const BoundEinsum& bound, std::
   return twice ? 2 * bits : bits;
 }
 
+/// Whether it is a relaxed machine, whose energies the model does not know.
+bool has_cuts(const BoundProblem& problem) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [](const BoundEinsum& own) {
+    return !own.computes.empty() && !own.computes.front().cuts.empty();
+  });
+}
+
 }  // namespace
 
 Search::Search(const BoundProblem& problem, const MapperOptions& options,
@@ -55,10 +62,6 @@ Search::Search(const BoundProblem& problem, const MapperOptions& options,
     : problem_(problem),
       options_(options),
       control_(control),
-      has_cuts_(std::any_of(problem.einsums.begin(), problem.einsums.end(),
-                            [](const auto& own) {
-                              return !own.computes.empty() && !own.computes.front().cuts.empty();
-                            })),
       state_tables_(std::make_shared<std::vector<StateTables>>(problem.workload.einsums.size())) {}
 
 void Search::make_shapes(const TemplateLimits& limits) {
@@ -433,7 +436,7 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   }
   MappedResult result;
   result.mapping = build_mapping(problem_, std::move(parts));
-  if (has_cuts_) {
+  if (has_cuts(problem_)) {
     result.cost.energy_j = joined.energy;
     result.cost.latency_s = joined.latency;
     return result;

@@ -114,7 +114,6 @@ class Search {
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const MapperControl& control_;
-  bool has_cuts_;  ///< of energies: a relaxed machine, which the model does not know
   std::optional<BoundProblem> constrained_;
   const BoundProblem* chained_ = nullptr;  // TileSearchContext::chained
   std::vector<EinsumShape> shapes_;        // per Einsum

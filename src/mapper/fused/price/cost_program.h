@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,14 @@ struct SegmentRow {
   std::int32_t slides_over = -1;  ///< fused loop place below which they take effect, or -1
   Row row;
 };
+
+/// What an Einsum costs that spends so much by the row of energy (J), without leakage.
+inline double cut(const std::vector<EnergyCut>& cuts, double energy_j) {
+  if (cuts.empty()) return energy_j;
+  double most = 0;
+  for (const EnergyCut& own : cuts) most = std::max(most, own.constant_j + own.slope * energy_j);
+  return most;
+}
 
 /// Everything that is computed of a tile-shape choice of one template.
 struct CostProgram {

@@ -274,7 +274,9 @@ bool PartialSums::is_bounded(std::uint32_t row) const {
 void PartialSums::add_least(const SimpleProgram::SimpleRow& row, Extensions* result) const {
   const std::size_t n = result->n;
   if (row.kind == RowKind::kEnergy) {
-    program_.cut(least_.data(), n, result->energy.data());
+    result->energy = least_;
+    if (!program_.cuts.empty())
+      for (double& energy : result->energy) energy = program_.cut(energy);
   } else if (row.kind == RowKind::kLatency) {
     for (std::size_t s = 0; s < n; ++s)
       result->latency[s] = std::max(result->latency[s], least_[s]);

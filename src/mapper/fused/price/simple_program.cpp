@@ -198,17 +198,6 @@ class Tabulator {
 
 }  // namespace
 
-void SimpleProgram::cut(const double* energy_j, std::size_t n, double* most) const {
-  if (cuts.empty()) {
-    std::copy_n(energy_j, n, most);
-    return;
-  }
-  std::fill_n(most, n, 0);
-  for (const EnergyCut& own : cuts)
-    for (std::size_t i = 0; i < n; ++i)
-      most[i] = std::max(most[i], own.constant_j + own.slope * energy_j[i]);
-}
-
 void SimpleProgram::find_signs() {
   for (Product& product : products) product.any_positive = product.any_negative = false;
   for (const SimpleRow& row : rows)
@@ -241,7 +230,8 @@ std::vector<std::int64_t> SimpleProgram::signature() const {
     for (const Numbers& term : terms) own.insert(own.end(), term.begin(), term.end());
   }
   std::sort(of_row.begin(), of_row.end());
-  Numbers result{std::bit_cast<std::int64_t>(leak_w), static_cast<std::int64_t>(of_row.size())};
+  Numbers result{std::bit_cast<std::int64_t>(leak_w), static_cast<std::int64_t>(of_row.size()),
+                 static_cast<std::int64_t>(cuts.size())};
   for (const EnergyCut& own : cuts) {
     result.push_back(std::bit_cast<std::int64_t>(own.constant_j));
     result.push_back(std::bit_cast<std::int64_t>(own.slope));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -41,15 +40,7 @@ struct SimpleProgram {
   ComponentId infeasible_component{};
   double smallest_excess = 0;  ///< of that limit, where infeasible
 
-  /// The same of `n` numbers.
-  void cut(const double* energy_j, std::size_t n, double* most) const;
-  /// What an Einsum costs that spends so much by the row of energy (J), without leakage.
-  double cut(double energy_j) const {
-    if (cuts.empty()) return energy_j;
-    double most = 0;
-    for (const EnergyCut& own : cuts) most = std::max(most, own.constant_j + own.slope * energy_j);
-    return most;
-  }
+  double cut(double energy_j) const { return fused::cut(cuts, energy_j); }
   /// What the program computes of the columns, whatever the order of products and rows.
   std::vector<std::int64_t> signature() const;
   /// Which signs the coefficients of each product have in the rows.

@@ -70,7 +70,7 @@ std::optional<TemplatePrice::Price> TemplatePrice::of(const std::vector<std::int
     if (value(limit.row) > limit.limit) return std::nullopt;
   Price price;
   for (const Row& row : program_.latency) price.latency_s = std::max(price.latency_s, value(row));
-  price.energy_j = value(program_.energy) + program_.leak_w * price.latency_s;
+  price.energy_j = cut(program_.cuts, value(program_.energy)) + program_.leak_w * price.latency_s;
   return price;
 }
 
