@@ -250,6 +250,11 @@ def newer():
     y = g.node("Attention", g.input(2, 5, 12), g.input(2, 6, 12), g.input(2, 6, 12), g.input(5, 6),
                q_num_heads=3, kv_num_heads=3)
     yield g.model(g.node("MatMul", y, g.weight(12, 4)))
+    for name, more in {"softcap": dict(softcap=0.5), "softcap_scaled": dict(softcap=2.0, scale=0.7)}.items():
+        g = Graph(f"attention_{name}", opset=23)
+        y = g.node("Attention", g.input(2, 3, 16), g.input(2, 5, 8), g.input(2, 5, 8), g.input(3, 5), q_num_heads=4,
+                   kv_num_heads=2, **more)
+        yield g.model(g.node("Neg", y))
     g = Graph("rotary_embedding", opset=23)
     yield g.model(g.node("RotaryEmbedding", g.input(2, 3, 4, 8), g.weight(2, 4, 4), g.weight(2, 4, 4)))
     g = Graph("rotary_embedding_interleaved", opset=23)
@@ -302,6 +307,16 @@ def borders():
     g = Graph("conv_of_one_value")
     x = g.node("Conv", g.input(1, 3, 1, 1), g.weight(4, 3, 3, 3), g.weight(4), pads=[1, 1, 1, 1])
     yield g.model(g.node("Relu", x))
+    for name, x, w, attributes in [
+            ("wide_border", (1, 3, 4, 4), (2, 3, 1, 1), dict(pads=[1, 1, 1, 1])),
+            ("wider_border", (1, 2, 4, 4), (2, 2, 3, 3), dict(pads=[3, 3, 3, 3])),
+            ("border_and_stride", (1, 3, 5, 5), (2, 3, 1, 1), dict(pads=[1, 1, 1, 1], strides=[2, 2])),
+            ("steps_over_plane", (1, 2, 1, 5), (2, 2, 2, 1), dict(pads=[1, 0, 1, 0], dilations=[2, 1])),
+            ("border_on_one_side", (1, 2, 4, 4), (2, 2, 2, 2), dict(pads=[0, 0, 3, 2]))]:
+        for biases in (0, 1):
+            g = Graph(f"conv_{name}{'_biased' if biases else ''}")
+            y = g.node("Conv", g.input(*x), g.weight(*w), *[g.weight(w[0])] * biases, **attributes)
+            yield g.model(y)
     g = Graph("pool_of_one_place")
     x = g.node("Relu", g.input(1, 2, 6, 6))
     yield g.model(g.node("AveragePool", x, kernel_shape=[7, 7], pads=[0, 0, 1, 1]))
@@ -349,7 +364,78 @@ def exporters():
     yield g.model(g.node("Transpose", g.node("Reshape", g.input(4, 6), g.shape(2, 12)), perm=[1, 0]))
 
 
+def repetitions():
+    """What stands several times: in a Concat, in a sum."""
+    parts = {"twice": "ff", "thrice": "fff", "with_half": "fhf", "half_first": "hf", "transposed": "ft", "with_another": "fgf"}
+    for name, which in parts.items():
+        g = Graph(f"concat_{name}")
+        f = g.node("Relu", g.input(3, 3))
+        read = {"f": f, "h": None, "t": None, "g": None}
+        if "h" in which:
+            read["h"] = g.node("Slice", f, g.shape(0), g.shape(2), g.shape(1))
+        if "t" in which:
+            read["t"] = g.node("Transpose", f, perm=[1, 0])
+        if "g" in which:
+            read["g"] = g.node("Tanh", g.input(3, 2))
+        yield g.model(g.node("Cos", g.node("Concat", *[read[c] for c in which], axis=1)))
+    g = Graph("concat_of_an_output")
+    f = g.node("Relu", g.input(2, 3))
+    yield g.model(f, g.node("Concat", f, g.node("Tanh", g.input(2, 3)), axis=0))
+    for type in ["ReduceSum", "ReduceMean", "ReduceL2", "ReduceLogSumExp", "ReduceProd"]:
+        g = Graph(f"repeated_{type.lower()}", opset=11)
+        x = g.node("Expand", g.input(1, 3), g.shape(5, 3))
+        yield g.model(g.node(type, x, axes=[0], keepdims=0), g.node(type, g.node("Neg", x), axes=[0, 1], keepdims=0))
+    g = Graph("repeated_norms")
+    x = g.node("Resize", g.input(1, 2, 3, 3), "", g.constant(np.float32([1, 1, 2, 2])), mode="nearest",
+               nearest_mode="floor", coordinate_transformation_mode="asymmetric")
+    x = g.node("InstanceNormalization", x, g.weight(2), g.weight(2))
+    yield g.model(g.node("GlobalAveragePool", x), g.node("LayerNormalization", g.node("Tile", x, g.shape(1, 1, 1, 2)),
+                                                         g.weight(12), axis=-1))
+    g = Graph("repeated_pool")
+    x = g.node("Expand", g.input(1, 2, 1, 1), g.shape(1, 2, 4, 4))
+    yield g.model(g.node("AveragePool", x, kernel_shape=[2, 2]), g.node("Conv", x, g.weight(3, 2, 2, 2), pads=[1, 1, 0, 0]))
+    g = Graph("product_of_repetitions")
+    a, b = g.node("Expand", g.input(3, 1), g.shape(3, 5)), g.node("Expand", g.input(1, 4), g.shape(5, 4))
+    yield g.model(g.node("MatMul", a, b), g.node("Einsum", a, equation="ij->i"))
+
+
+def known_indices():
+    """Gather of indices that are known: runs at equal distances, each once or several times."""
+    for name, indices in {"irregular": [2, 0, 3], "backwards": [3, 2, 1, 0], "repeated": [1, 1, 1], "negative": [-1, 0, -1],
+                          "runs": [0, 0, 2, 3, 1, 0], "matrix": [[2, 0], [3, 1]]}.items():
+        g = Graph(f"gather_{name}")
+        x = g.node("Neg", g.node("Gather", g.input(4, 3), g.constant(np.array(indices)), axis=0))
+        yield g.model(x)
+    g = Graph("gather_of_digits")
+    x = g.node("Reshape", g.node("Transpose", g.input(2, 3, 4), perm=[1, 0, 2]), g.shape(3, 8))
+    yield g.model(g.node("Exp", g.node("Gather", x, g.constant(np.array([5, 0, 0, 6])), axis=1)))
+
+
+def lists():
+    """Sequences of tensors."""
+    g = Graph("sequence_side_by_side")
+    x = g.input(2, 3)
+    parts = g.node("SequenceConstruct", x, g.node("Relu", x), x)
+    y = g.node("ConcatFromSequence", parts, axis=0)
+    yield g.model(g.node("MatMul", y, g.weight(3, 4)))
+    g = Graph("sequence_on_top")
+    x = g.input(2, 3)
+    parts = g.node("SequenceInsert", g.node("SequenceConstruct", g.node("Relu", x), g.node("Tanh", x)), x, g.constant(np.int64(1)))
+    parts = g.node("SequenceErase", parts, g.constant(np.int64(-1)))
+    yield g.model(g.node("Neg", g.node("ConcatFromSequence", parts, axis=-1, new_axis=1)))
+    g = Graph("sequence_at")
+    parts = g.node("SplitToSequence", g.input(2, 7), g.constant(np.int64(3)), axis=1)
+    a, b = (g.node("SequenceAt", parts, g.constant(np.int64(i))) for i in (1, -1))
+    yield g.model(g.node("MatMul", a, g.weight(3, 4)), g.node("Neg", b))
+    g = Graph("sequence_of_rows")
+    parts = g.node("SplitToSequence", g.input(3, 4), axis=0, keepdims=0)
+    yield g.model(g.node("Exp", g.node("SequenceAt", parts, g.constant(np.int64(2)))))
+
+
 def all_models():
+    from drawn_models import drawn
+
     for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer, dequantised, borders,
-                   bodies, exporters):
+                   bodies, exporters, repetitions, known_indices, lists):
         yield from family()
+    yield from drawn(range(80))

@@ -194,6 +194,15 @@ View without_single_digits(View view) {
   return view;
 }
 
+bool is_repeated(const View& view, const Digits& digits) {
+  return std::any_of(digits.begin(), digits.end(), [&](const Digit& digit) {
+    return std::none_of(view.projection.begin(), view.projection.end(), [&](const Index& index) {
+      return std::any_of(index.terms.begin(), index.terms.end(),
+                         [&](const Index::Term& term) { return term.variable == digit.slot; });
+    });
+  });
+}
+
 void repeat(View& view, std::size_t dimension, std::int64_t size) {
   if (size != 1) view.dimensions[dimension] = {{view.n_slots++, size}};
 }

@@ -63,6 +63,8 @@ std::optional<View> sliced(const View& view, std::size_t dimension, std::int64_t
                            std::int64_t step, std::int64_t count);
 /// Digits of size 1 left out: their places are the first ones.
 View without_single_digits(View view);
+/// Whether one of these digits is nothing but repetitions.
+bool is_repeated(const View& view, const Digits& digits);
 /// A dimension of size 1 with `size` times the same values.
 void repeat(View& view, std::size_t dimension, std::int64_t size);
 

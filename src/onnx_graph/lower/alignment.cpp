@@ -20,10 +20,29 @@ std::string letter_for(std::size_t dimension, std::size_t rank) {
   return letters[rank - 1][dimension];
 }
 
+/// A dimension that is reduced and of which nothing but repetitions is read: an Einsum walks only
+/// what its accesses say.
+std::optional<std::size_t> repeated_dimension(const Aligned& aligned,
+                                              const std::set<std::size_t>& reduced) {
+  for (const std::size_t d : reduced)
+    for (const std::size_t axis : aligned.axes[d])
+      if (!walks(aligned.accesses, axis)) return d;
+  return std::nullopt;
+}
+
 }  // namespace
 
-CascadeAccess NodeContext::access(const View& view,
+bool walks(const std::vector<CascadeAccess>& accesses, std::size_t axis) {
+  for (const CascadeAccess& access : accesses)
+    for (const Index& index : access.indices)
+      for (const Index::Term& term : index.terms)
+        if (term.variable == axis) return true;
+  return false;
+}
+
+CascadeAccess NodeContext::access(const View& taken,
                                   const std::vector<std::vector<std::size_t>>& axes) const {
+  const View view = current(taken);
   std::vector<Index> by_slot(view.n_slots);
   for (std::size_t d = 0; d < view.dimensions.size(); ++d)
     for (std::size_t i = 0; i < view.dimensions[d].size(); ++i)
@@ -149,7 +168,18 @@ View NodeContext::reduced(const std::vector<View>& views, const std::set<std::si
                           const Pointwise& function) {
   std::vector<Shape> shapes;
   for (const View& view : views) shapes.push_back(shape_of(view));
-  Aligned aligned = align(views, broadcast(*this, shapes));
+  const Shape shape = broadcast(*this, shapes);
+  Aligned aligned = align(views, shape);
+  if (const auto repeated = repeated_dimension(aligned, dimensions)) {
+    std::vector<View> whole = views;
+    for (View& view : whole) {
+      const std::size_t before = shape.size() - view.dimensions.size();
+      if (*repeated < before || view.dimensions[*repeated - before].empty()) continue;
+      view = copied(view, ElementType::kUndefined, name + "_repeated");
+      break;
+    }
+    return reduced(whole, dimensions, reduction, name, type, function);
+  }
   CascadeEinsum einsum;
   std::vector<Expr> reads;
   for (const CascadeAccess& access : aligned.accesses) {

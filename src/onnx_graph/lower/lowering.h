@@ -8,6 +8,7 @@
 #include "onnx_graph/cascade/cascade.h"
 #include "onnx_graph/lower/value.h"
 #include "onnx_graph/model/graph.h"
+#include "sluice/support/diagnostic.h"
 
 namespace sluice::onnx_graph {
 
@@ -24,7 +25,26 @@ struct NodeRecord {
   std::string name;
   std::int64_t operations = 0;
   bool has_einsums = false;
-  std::string approximation;  ///< empty: none
+  std::vector<std::string> approximations;  ///< what about it is not exact, each once
+};
+
+/// Where each rank of a tensor lies in another one that it has become a part of.
+struct Placement {
+  std::size_t tensor = 0;            ///< the other one
+  std::vector<std::size_t> rank_of;  ///< per rank of the other one: one of the part; -1: none
+  std::size_t joined_rank = 0;
+  std::int64_t offset = 0;
+
+  std::vector<Index> moved(const std::vector<Index>& indices) const;
+};
+
+/// The size that a name stands for, where it is known.
+using SizeLookup = std::function<std::optional<std::int64_t>(const std::string&)>;
+
+/// A size that depends on values: how `--set` calls it, and what it or the file says.
+struct OpenSize {
+  std::string name;
+  std::optional<std::int64_t> size;
 };
 
 /// What all nodes of a graph share.
@@ -37,9 +57,14 @@ struct Lowering {
   std::set<std::string> used_constants;               ///< sources
   std::set<std::string> views;                        ///< of the graph, in what others have made
   std::map<std::size_t, std::string> constant_names;  ///< by tensor
+  std::map<std::size_t, Placement> parts;             ///< tensors that are parts of others now
+  std::set<std::string> outputs;                      ///< names of what the graph puts out
   std::map<std::string, std::int64_t> opsets;
   /// The shape that the file says a tensor has, where all of it is known.
   std::function<std::optional<Shape>(const std::string&)> declared_shape;
+  /// A dimension of what a node makes whose size follows from values alone.
+  std::function<OpenSize(const std::string&, std::size_t)> open_size;
+  Diagnostics notes;  ///< about the graph as a whole
 };
 
 /// Views brought to one iteration space.
@@ -68,6 +93,8 @@ class NodeContext {
   /// How an input lies in the cascade; of a constant, a tensor of its own from the first call on.
   View view(std::size_t input);
   View view(const std::string& name);
+  /// A view that was taken before a Concat made its tensor a part of another one, as it is now.
+  View current(View view) const;
   /// The same of what is no parameter: scales and zero points.
   View uncounted_view(std::size_t input);
   /// The only number of a constant.
@@ -106,7 +133,7 @@ class NodeContext {
   void match(std::vector<View>& views,
              const std::vector<std::pair<std::size_t, std::size_t>>& same);
   /// An access of a view: axes for each digit of each dimension.
-  CascadeAccess access(const View& view, const std::vector<std::vector<std::size_t>>& axes) const;
+  CascadeAccess access(const View& taken, const std::vector<std::vector<std::size_t>>& axes) const;
   /// Axes for the digits of one dimension: those that the view's tensor has, if they are free.
   std::vector<std::size_t> axes_for(const View& view, std::size_t dimension,
                                     const std::string& letter, std::set<std::size_t>& used);
@@ -139,6 +166,8 @@ class NodeContext {
   std::size_t record_;
 };
 
+/// Whether one of these accesses has the axis in an index.
+bool walks(const std::vector<CascadeAccess>& accesses, std::size_t axis);
 /// The shape that these have together; a mistake where they do not fit.
 Shape broadcast(const NodeContext& context, const std::vector<Shape>& shapes);
 std::int64_t volume(const Shape& shape);

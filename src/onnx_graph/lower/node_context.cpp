@@ -35,12 +35,30 @@ View NodeContext::view(std::size_t input) {
 
 View NodeContext::view(const std::string& name) {
   Value& value = lowering_.values.at(name);
+  if (value.elements) fail(fmt::format("its input '{}' is a sequence, not a tensor", name));
   for (const std::int64_t size : value.shape)
     if (size < 1) fail(fmt::format("its input '{}' has no values", name));
   if (!value.view && value.make_view) value.view = value.make_view(lowering_);
   if (!value.view) value.view = table(name, *value.constant, value.sources);
   if (value.constant) lowering_.used_constants.insert(value.sources.begin(), value.sources.end());
   return *value.view;
+}
+
+std::vector<Index> Placement::moved(const std::vector<Index>& indices) const {
+  std::vector<Index> result;
+  for (const std::size_t rank : rank_of)
+    result.push_back(rank == static_cast<std::size_t>(-1) ? Index{} : indices[rank]);
+  result[joined_rank].constant += offset;
+  return result;
+}
+
+View NodeContext::current(View view) const {
+  for (auto part = lowering_.parts.find(view.tensor); part != lowering_.parts.end();
+       part = lowering_.parts.find(view.tensor)) {
+    view.projection = part->second.moved(view.projection);
+    view.tensor = part->second.tensor;
+  }
+  return view;
 }
 
 View NodeContext::uncounted_view(std::size_t input) {
@@ -137,8 +155,8 @@ void NodeContext::fail(const std::string& message, const std::string& hint) cons
 }
 
 void NodeContext::approximate(const std::string& what) {
-  std::string& said = lowering_.records[record_].approximation;
-  if (said.empty()) said = what;
+  std::vector<std::string>& said = lowering_.records[record_].approximations;
+  if (std::find(said.begin(), said.end(), what) == said.end()) said.push_back(what);
 }
 
 std::string NodeContext::output_name(std::size_t output) const {
@@ -182,7 +200,7 @@ void NodeContext::set(std::size_t output, View view, ElementType type, bool is_n
   Value value;
   value.type = type;
   value.shape = shape_of(view);
-  value.view = std::move(view);
+  value.view = current(std::move(view));
   value.is_nonnegative = is_nonnegative;
   lowering_.values[node_.outputs[output]] = std::move(value);
 }

@@ -28,7 +28,9 @@ struct Value {
   std::set<std::string> sources;             ///< of a constant: those it was made of, by name
   std::optional<View> view;                  ///< of a constant: only when somebody reads it
   bool is_nonnegative = false;
-  std::optional<Dequantised> dequantised;    ///< operators may take the integers instead
+  std::optional<Dequantised> dequantised;  ///< operators may take the integers instead
+  /// Of a sequence, which is no tensor: what is in it.
+  std::shared_ptr<const std::vector<Value>> elements;
   std::function<View(Lowering&)> make_view;  ///< where nobody has asked for the view yet
 };
 

@@ -25,6 +25,8 @@ const OperatorTable& all_operators() {
     add_quantised_parts(all);
     add_quant(all);
     add_recurrent(all);
+    add_tensor_lists(all);
+    add_open_sizes(all);
     return all;
   }();
   return table;

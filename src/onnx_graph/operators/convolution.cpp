@@ -56,6 +56,10 @@ struct Operands {
 
 Operands operands_of(NodeContext& context, View input, View weight, std::int64_t groups,
                      bool is_transposed) {
+  weight = context.current(std::move(weight));
+  for (std::size_t d = 1; d < weight.dimensions.size(); ++d)  // sums must walk what they add up
+    if (is_repeated(weight, weight.dimensions[d]))
+      weight = context.copied(weight, ElementType::kUndefined, context.output_name() + "_weights");
   split_groups(context, input, 1, groups);
   split_groups(context, weight, 0, groups);
   std::vector<View> views = {std::move(input), std::move(weight)};
@@ -127,6 +131,7 @@ View convolve_transposed(NodeContext& context, View input, View weight, const st
   const std::int64_t groups = context.integer("group", 1);
   check_weights(context, shape, sizes, groups, true);
   const std::vector<Window> windows = read_transposed_windows(context, shape, kernel_of(sizes));
+  input = context.current(std::move(input));
   for (std::size_t i = 0; i < windows.size(); ++i)
     if (input.dimensions[i + 2].size() > 1)
       input = context.copied(input, ElementType::kUndefined, name + "_plane");
@@ -210,6 +215,8 @@ View convolve(NodeContext& context, View input, View weight, const std::string& 
     if (windows[i].size != sizes[i + 2])
       context.fail(
           fmt::format("its kernel_shape is not that of its weights [{}]", fmt::join(sizes, ", ")));
+  if (const auto zeros = zeros_of_border(context, windows, {shape[0], sizes[0]}, name, type))
+    return *zeros;
   input = with_whole_planes(context, std::move(input), windows);
   const Operands operands =
       operands_of(context, std::move(input), std::move(weight), groups, false);
@@ -218,7 +225,9 @@ View convolve(NodeContext& context, View input, View weight, const std::string& 
   std::vector<Axes> dimensions = {operands.batch,
                                   joined(operands.channels.group, operands.channels.out)};
   for (const std::size_t axis : axes.output) dimensions.push_back(group_of(context, axis));
-  return without_single_digits(context.make(std::move(einsum), dimensions, name, type));
+  const View result = context.make(std::move(einsum), dimensions, name, type);
+  fill_border(context, result, windows);
+  return without_single_digits(result);
 }
 
 View add_to_channels(NodeContext& context, const View& value, View bias, const std::string& name,

@@ -7,13 +7,6 @@
 namespace sluice::onnx_graph {
 namespace {
 
-/// Where each rank of a part lies in the joined tensor.
-struct Placement {
-  std::vector<std::size_t> rank_of;  ///< per rank of the joined tensor: one of the part
-  std::size_t joined_rank = 0;
-  std::int64_t offset = 0;
-};
-
 class Join {
  public:
   Join(NodeContext& context, std::vector<View> views, std::size_t axis, ElementType type)
@@ -21,7 +14,13 @@ class Join {
         cascade_(context.cascade()),
         views_(std::move(views)),
         axis_(axis),
-        type_(type) {}
+        type_(type) {
+    for (View& view : views_) view = context_.current(std::move(view));
+    for (const std::string& name : context_.lowering().outputs)
+      if (const auto found = context_.lowering().values.find(name);
+          found != context_.lowering().values.end() && found->second.view)
+        put_out_.insert(found->second.view->tensor);
+  }
 
   View run() {
     match_other_dimensions();
@@ -36,22 +35,22 @@ class Join {
     for (const View& view : views_) bits = std::max(bits, cascade_.tensors[view.tensor].bits);
     cascade_.tensors[joined_].bits = bits;
     const View result = view_of(cascade_, joined_, axes_);
+    std::map<std::size_t, std::size_t> n_parts;  // a tensor that is several parts is copied
+    for (const View& view : views_) ++n_parts[view.tensor];
     std::size_t last_maker = find_last_maker();
-    std::int64_t offset = 0;
-    std::set<std::size_t> merged;
+    const auto merges = [&](const View& view, std::int64_t offset) {
+      return n_parts[view.tensor] == 1 && may_merge(view.tensor, last_maker)
+                 ? placement_of(view, offset)
+                 : std::nullopt;
+    };
     for (const View& view : views_)  // copies come last: nobody may read the others before
-      if (!placement_of(view, 0) || !merged.insert(view.tensor).second ||
-          !may_merge(view.tensor, last_maker))
-        last_maker = cascade_.einsums.empty() ? 0 : cascade_.einsums.size() - 1;
-    merged.clear();
+      if (!merges(view, 0)) last_maker = cascade_.einsums.empty() ? 0 : cascade_.einsums.size() - 1;
+    std::int64_t offset = 0;
     for (const View& view : views_) {
-      const auto placement = placement_of(view, offset);
-      if (placement && merged.count(view.tensor) == 0 && may_merge(view.tensor, last_maker)) {
-        merged.insert(view.tensor);
+      if (const auto placement = merges(view, offset))
         merge(view.tensor, *placement);
-      } else {
+      else
         copy(view, offset);
-      }
       offset += size_of(view.dimensions[axis_]);
     }
     return result;
@@ -80,7 +79,7 @@ class Join {
   /// Nothing may read a part before all parts are there, and the graph must not ask for it alone.
   bool may_merge(std::size_t tensor, std::size_t last_maker) const {
     const CascadeTensor& part = cascade_.tensors[tensor];
-    if (part.kind != TensorKind::kMade || part.initial) return false;
+    if (part.kind != TensorKind::kMade || part.initial || put_out_.count(tensor) > 0) return false;
     for (std::size_t e = 0; e <= last_maker; ++e)
       for (const CascadeAccess& access : cascade_.einsums[e].inputs)
         if (access.tensor == tensor) return false;
@@ -92,6 +91,7 @@ class Join {
     const CascadeTensor& tensor = cascade_.tensors[view.tensor];
     const std::vector<std::size_t>& ranks = cascade_.tensors[joined_].ranks;
     Placement placement;
+    placement.tensor = joined_;
     placement.offset = offset;
     std::set<std::size_t> found;
     if (view.dimensions[axis_].size() > 1) return std::nullopt;
@@ -116,20 +116,13 @@ class Join {
     return placement;
   }
 
-  std::vector<Index> moved(const std::vector<Index>& indices, const Placement& placement) const {
-    std::vector<Index> result;
-    for (const std::size_t rank : placement.rank_of)
-      result.push_back(rank == static_cast<std::size_t>(-1) ? Index{} : indices[rank]);
-    result[placement.joined_rank].constant += placement.offset;
-    return result;
-  }
-
   /// The part's makers write into the joined tensor, and whoever reads it reads there.
   void merge(std::size_t tensor, const Placement& placement) {
+    context_.lowering().parts[tensor] = placement;
     const auto move = [&](CascadeAccess& access) {
       if (access.tensor != tensor) return;
       access.tensor = joined_;
-      access.indices = moved(access.indices, placement);
+      access.indices = placement.moved(access.indices);
     };
     for (CascadeEinsum& einsum : cascade_.einsums) {
       move(einsum.output);
@@ -138,7 +131,7 @@ class Join {
     for (auto& [name, value] : context_.lowering().values) {
       if (!value.view || value.view->tensor != tensor) continue;
       value.view->tensor = joined_;
-      value.view->projection = moved(value.view->projection, placement);
+      value.view->projection = placement.moved(value.view->projection);
     }
   }
 
@@ -174,6 +167,7 @@ class Join {
   ElementType type_;
   std::vector<std::vector<std::size_t>> axes_;
   std::size_t joined_ = 0;
+  std::set<std::size_t> put_out_;  ///< tensors that the graph asks for by themselves
 };
 
 void concatenate(NodeContext& context) {

@@ -259,7 +259,8 @@ void local_response_normalization(NodeContext& context) {
   const double bias = context.real("bias", 1);
   const std::string name = context.output_name();
   View x = context.view(0);
-  if (x.dimensions[1].size() > 1) x = context.copied(x, input.type, name + "_plane");
+  if (x.dimensions[1].size() > 1 || is_repeated(x, x.dimensions[1]))
+    x = context.copied(x, input.type, name + "_plane");
   std::set<std::size_t> used;
   std::vector<std::vector<std::size_t>> axes;
   for (std::size_t d = 0; d < x.dimensions.size(); ++d)

@@ -35,11 +35,15 @@ void add_quant(OperatorTable& table);
 /// Attention of com.microsoft: weights of queries, keys and values in one matrix.
 void packed_attention(NodeContext& context);
 void add_recurrent(OperatorTable& table);
+void add_tensor_lists(OperatorTable& table);
+void add_open_sizes(OperatorTable& table);
 
 const OperatorTable& all_operators();
 
 /// What has no rule of its own: every value that it reads and makes costs an operation of the
-/// vector unit. `shapes`: of the outputs.
-void price_per_element(NodeContext& context, const std::vector<Shape>& shapes);
+/// vector unit. `shapes`: of the outputs; `types` of theirs, that of the first input where there
+/// are none.
+void price_per_element(NodeContext& context, const std::vector<Shape>& shapes,
+                       const std::vector<ElementType>& types = {});
 
 }  // namespace sluice::onnx_graph

@@ -25,7 +25,8 @@ View summary(NodeContext& context, const View& view, std::size_t input, ElementT
 
 }  // namespace
 
-void price_per_element(NodeContext& context, const std::vector<Shape>& shapes) {
+void price_per_element(NodeContext& context, const std::vector<Shape>& shapes,
+                       const std::vector<ElementType>& types) {
   ElementType type = ElementType::kFloat;
   std::vector<View> read_views;
   std::vector<Shape> read_shapes;
@@ -37,6 +38,7 @@ void price_per_element(NodeContext& context, const std::vector<Shape>& shapes) {
   }
   if (read_views.empty()) context.fail("it reads nothing, and its values are not known");
   for (std::size_t output = 0; output < shapes.size(); ++output) {
+    if (output >= context.node().outputs.size() || context.node().outputs[output].empty()) continue;
     std::vector<View> views;
     for (std::size_t i = 0; i < read_views.size(); ++i) {
       if (!fits(read_shapes[i], shapes[output])) {
@@ -57,15 +59,16 @@ void price_per_element(NodeContext& context, const std::vector<Shape>& shapes) {
     for (std::size_t d = 0; d < shapes[output].size(); ++d)
       if (first.dimensions[d].empty() && together[d] == 1) repeat(first, d, shapes[output][d]);
     views[0] = first;
+    const ElementType made = output < types.size() ? types[output] : type;
     context.set(output,
-                context.pointwise(views, context.output_name(output), type,
+                context.pointwise(views, context.output_name(output), made,
                                   [](const auto& x) {
                                     Expr all = x[0];
                                     for (std::size_t i = 1; i < x.size(); ++i)
                                       all = std::move(all) + x[i];
                                     return all;
                                   }),
-                type);
+                made);
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "onnx_graph/cascade/formulas.h"
@@ -60,6 +61,9 @@ View bordered(NodeContext& context, const View& input, const std::vector<Window>
 View over_windows(NodeContext& context, View input, const std::vector<Window>& windows,
                   Reducing reduction, const std::string& name, ElementType type,
                   const Pointwise& function) {
+  const Shape shape = shape_of(input);
+  if (const auto zeros = zeros_of_border(context, windows, {shape[0], shape[1]}, name, type))
+    return *zeros;
   input = with_whole_planes(context, std::move(input), windows);
   std::set<std::size_t> used;
   const std::vector<std::size_t> batch = context.axes_for(input, 0, "N", used);
@@ -72,7 +76,9 @@ View over_windows(NodeContext& context, View input, const std::vector<Window>& w
     if (window.size > 1) einsum.reduction = reduction;
   std::vector<std::vector<std::size_t>> dimensions = {batch, channels};
   for (const std::size_t axis : axes.output) dimensions.push_back(group_of(context, axis));
-  return without_single_digits(context.make(std::move(einsum), dimensions, name, type));
+  const View result = context.make(std::move(einsum), dimensions, name, type);
+  fill_border(context, result, windows);
+  return without_single_digits(result);
 }
 
 void max_pool(NodeContext& context) {
@@ -81,7 +87,8 @@ void max_pool(NodeContext& context) {
   View view = context.view(0);
   bool has_border = false;
   for (const Window& window : windows) has_border |= reaches_over(window);
-  if (has_border && !input.is_nonnegative) {
+  const bool sees_nothing = std::any_of(windows.begin(), windows.end(), misses_plane);
+  if (has_border && (!input.is_nonnegative || sees_nothing)) {
     view = bordered(context, view, windows, input.type);
     for (Window& window : windows) {
       const std::int64_t behind = std::max<std::int64_t>(

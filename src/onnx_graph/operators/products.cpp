@@ -19,6 +19,7 @@ using Axes = std::vector<std::size_t>;
 View contract(NodeContext& context, std::vector<View> views,
               const std::vector<std::string>& letters_of_view, const std::string& output,
               const std::string& name, ElementType type, double scale) {
+  for (View& view : views) view = context.current(std::move(view));
   // Parts of one tensor: an array holds one of its operands still, which is a tensor of its own.
   if (views.size() == 2 && views[0].tensor == views[1].tensor)
     views[1] = context.copied(views[1], ElementType::kUndefined, name + "_operand");
@@ -54,6 +55,13 @@ View contract(NodeContext& context, std::vector<View> views,
     einsum.inputs.push_back(context.access(views[v], of_view));
     factors.push_back(read(v));
   }
+  for (const auto& [letter, group] : axes)
+    for (const std::size_t axis : group) {
+      if (output.find(letter) != std::string::npos || walks(einsum.inputs, axis)) continue;
+      const std::size_t first = users.at(letter)[0].first;  // of repetitions alone: written out
+      views[first] = context.copied(views[first], ElementType::kUndefined, name + "_repeated");
+      return contract(context, std::move(views), letters_of_view, output, name, type, scale);
+    }
   einsum.expression = factors[0];
   for (std::size_t i = 1; i < factors.size(); ++i)
     einsum.expression = std::move(einsum.expression) * factors[i];

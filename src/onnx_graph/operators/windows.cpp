@@ -55,6 +55,62 @@ bool reaches_over(const Window& window) {
          (window.output - 1) * window.stride + reach(window) - window.before > window.input;
 }
 
+namespace {
+
+constexpr std::int64_t kMostLooks = 1 << 16;
+
+/// Whether one of the places of window `p` lies in the plane.
+bool sees_plane(const Window& window, std::int64_t p) {
+  const std::int64_t start = p * window.stride - window.before;
+  if (start >= 0) return start < window.input;
+  const std::int64_t first = (start % window.dilation + window.dilation) % window.dilation;
+  return first < window.input && first <= start + (window.size - 1) * window.dilation;
+}
+
+/// Of the windows that begin before the plane the last ones, as many as differ: of a narrow plane,
+/// wide steps may miss it.
+std::vector<std::int64_t> windows_before(const Window& window) {
+  const std::int64_t n =
+      window.before <= 0 ? 0 : std::min(ceil_divide(window.before, window.stride), window.output);
+  std::vector<std::int64_t> places;
+  for (std::int64_t p = n; p-- > 0 && n - p <= std::min(window.dilation, kMostLooks);)
+    places.push_back(p);
+  return places;
+}
+
+}  // namespace
+
+bool misses_plane(const Window& window) {
+  const auto before = windows_before(window);
+  return !sees_plane(window, 0) || !sees_plane(window, window.output - 1) ||
+         std::any_of(before.begin(), before.end(),
+                     [&](std::int64_t p) { return !sees_plane(window, p); });
+}
+
+std::optional<View> zeros_of_border(NodeContext& context, const std::vector<Window>& windows,
+                                    Shape shape, const std::string& name, ElementType type) {
+  const bool has_values = std::all_of(windows.begin(), windows.end(), [](const Window& window) {
+    const auto before = windows_before(window);
+    const std::int64_t inside =
+        std::max<std::int64_t>(ceil_divide(window.before, window.stride), 0);
+    return (inside < window.output && sees_plane(window, inside)) ||
+           std::any_of(before.begin(), before.end(),
+                       [&](std::int64_t p) { return sees_plane(window, p); });
+  });
+  if (has_values) return std::nullopt;
+  Constant zeros;
+  zeros.type = type;
+  for (const Window& window : windows) shape.push_back(window.output);
+  zeros.shape = std::move(shape);
+  zeros.uniform = 0;
+  return context.table(name, std::move(zeros));
+}
+
+void fill_border(NodeContext& context, const View& made, const std::vector<Window>& windows) {
+  if (std::any_of(windows.begin(), windows.end(), misses_plane))
+    context.cascade().tensors[made.tensor].initial = 0;
+}
+
 std::vector<Window> read_windows(const NodeContext& context, const Shape& input,
                                  std::vector<std::int64_t> kernel) {
   std::vector<Window> windows = bare_windows(context, input, std::move(kernel));
@@ -113,11 +169,13 @@ std::vector<Window> read_transposed_windows(const NodeContext& context, const Sh
 }
 
 View with_whole_planes(NodeContext& context, View view, const std::vector<Window>& windows) {
+  view = context.current(std::move(view));
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const Digits& digits = view.dimensions[i + 2];
     const Window& window = windows[i];
     const bool is_bordered = window.before != 0 || reaches_over(window);
-    bool fits = digits.size() <= 1 && (!digits.empty() || !is_bordered);
+    bool fits = digits.size() <= 1 && (!digits.empty() || !is_bordered) &&
+                (digits.empty() || !is_repeated(view, digits));
     if (fits && is_bordered && !digits.empty()) {
       fits = false;
       const CascadeTensor& tensor = context.cascade().tensors[view.tensor];

@@ -28,6 +28,17 @@ std::vector<Window> read_transposed_windows(const NodeContext& context, const Sh
 /// Whether a window reads, or writes, beside the plane.
 bool reaches_over(const Window& window);
 
+/// Whether a window lies beside the plane with all of its values.
+bool misses_plane(const Window& window);
+
+/// Where no window at all has a value of the plane: zeros, of these channels and the output's
+/// plane.
+std::optional<View> zeros_of_border(NodeContext& context, const std::vector<Window>& windows,
+                                    Shape shape, const std::string& name, ElementType type);
+
+/// What windows that see padding alone make is 0, although no Einsum writes it.
+void fill_border(NodeContext& context, const View& made, const std::vector<Window>& windows);
+
 /// An input whose spatial dimensions are ranks of their own, whole from border to border where
 /// windows reach over it; a copy where they are not.
 View with_whole_planes(NodeContext& context, View view, const std::vector<Window>& windows);

@@ -52,9 +52,10 @@ Attended attend(NodeContext& context, const Heads& heads, ElementType type) {
     }
     scores = context.pointwise(views, name + "_masked", type, [&](const auto& x) {
       Expr value = x[0] * number(scale);
+      if (has_mask && heads.caps_mask) value = std::move(value) + x[1];
       if (heads.cap != 0)
         value = number(heads.cap) * apply("tanh", {std::move(value) * number(1 / heads.cap)});
-      return has_mask ? std::move(value) + x[1] : value;
+      return has_mask && !heads.caps_mask ? std::move(value) + x[1] : value;
     });
   }
   const View weights = softmax(context, scores, {4}, name + "_weights", type, has_more ? 1 : scale);

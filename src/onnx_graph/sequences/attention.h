@@ -9,11 +9,12 @@ namespace sluice::onnx_graph {
 struct Heads {
   View query, key, value;  ///< [B, H, S, E], [B, G, T, E], [B, G, T, F]
   std::optional<View> mask;
-  double scale = 0;  ///< 0: 1/sqrt(E)
-  double cap = 0;    ///< 0: none
+  double scale = 0;       ///< 0: 1/sqrt(E)
+  double cap = 0;         ///< 0: none
+  bool caps_mask = true;  ///< the mask is added before the cap; com.microsoft adds it behind
 };
 
-/// softmax(scale · Q Kᵀ + mask) V; several heads of Q may share one of K and V.
+/// softmax(cap · tanh((scale · Q Kᵀ + mask) / cap)) V; several heads of Q may share one of K and V.
 struct Attended {
   View result;                   ///< [B, H, S, F]
   View scores, masked, weights;  ///< [B, H, S, T]

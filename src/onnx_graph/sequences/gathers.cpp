@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include "onnx_graph/cascade/formulas.h"
+#include "onnx_graph/operators/joins.h"
 #include "onnx_graph/operators/operators.h"
 
 namespace sluice::onnx_graph {
 namespace {
+
+constexpr std::size_t kMostRuns = 64;  ///< copies that known indices may take
 
 Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) {
   Shape shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -13,36 +16,83 @@ Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) 
   return shape;
 }
 
-/// Indices that are known and lie at equal distances: a slice.
-std::optional<View> as_slice(NodeContext& context, std::size_t axis) {
-  const auto indices = context.known_integers(1);
-  const Value data = context.in(0);
-  if (!indices || indices->empty()) return std::nullopt;
-  const std::int64_t size = data.shape[axis];
-  std::vector<std::int64_t> places = *indices;
-  for (std::int64_t& place : places) {
+/// Indices at equal distances: a part of the data; step 0 repeats one place.
+struct Run {
+  std::int64_t start = 0, step = 1, count = 1;
+};
+
+/// The known indices as runs, from the front as long as they go.
+std::vector<Run> runs_of(NodeContext& context, const std::vector<std::int64_t>& indices,
+                         std::int64_t size) {
+  std::vector<Run> runs;
+  for (std::int64_t place : indices) {
     if (place < -size || place >= size)
       context.fail(fmt::format("its index {} is not below the size {}", place, size));
     if (place < 0) place += size;
+    Run* last = runs.empty() ? nullptr : &runs.back();
+    if (last != nullptr && last->count == 1) last->step = place - last->start;
+    if (last != nullptr && place == last->start + last->count * last->step)
+      ++last->count;
+    else
+      runs.push_back({place, 1, 1});
   }
-  const std::int64_t step = places.size() > 1 ? places[1] - places[0] : 1;
-  for (std::size_t i = 1; i < places.size(); ++i)
-    if (step < 1 || places[i] - places[i - 1] != step) return std::nullopt;
-  View view = context.slice(context.view(0), axis, places[0], step,
-                            static_cast<std::int64_t>(places.size()), data.type);
-  return context.reshape(view, gathered_shape(data.shape, context.in(1).shape, axis), data.type);
+  return runs;
 }
 
-/// Which rows are read is not known before the run: as many as there are indices, from the first
-/// on. Each index and each value that is fetched is read once, each value is moved by the vector
-/// unit.
+std::optional<View> part_of(View view, std::size_t axis, const Run& run) {
+  const bool is_repeated = run.step == 0;
+  auto part = sliced(view, axis, run.start, run.count == 1 || is_repeated ? 1 : run.step,
+                     is_repeated ? 1 : run.count);
+  if (part && is_repeated) repeat(*part, axis, run.count);
+  return part;
+}
+
+/// Each run is a view of the data; several are put together, a copy each.
+View gathered(NodeContext& context, const std::vector<Run>& runs, std::size_t axis,
+              ElementType type) {
+  View data = context.view(0);
+  const auto parts_of = [&]() -> std::optional<std::vector<View>> {
+    std::vector<View> parts;
+    for (const Run& run : runs) {
+      const auto part = part_of(data, axis, run);
+      if (!part) return std::nullopt;
+      parts.push_back(*part);
+    }
+    return parts;
+  };
+  auto parts = parts_of();
+  if (!parts) {
+    data = context.copied(data, type, context.output_name() + "_copied");
+    parts = parts_of();
+  }
+  return parts->size() == 1 ? parts->front() : join(context, std::move(*parts), axis, type);
+}
+
+/// Nothing where the indices are not known, or too irregular.
+std::optional<View> gathered_known(NodeContext& context, std::size_t axis) {
+  const auto indices = context.known_integers(1);
+  const Value data = context.in(0);
+  if (!indices || indices->empty()) return std::nullopt;
+  const std::vector<Run> runs = runs_of(context, *indices, data.shape[axis]);
+  if (runs.size() > kMostRuns) return std::nullopt;
+  return context.reshape(gathered(context, runs, axis, data.type),
+                         gathered_shape(data.shape, context.in(1).shape, axis), data.type);
+}
+
+/// Which rows are read is not known before the run, or not written down: as many as there are
+/// indices, from the first on. Each index and each value that is fetched is read once, each value
+/// is moved by the vector unit.
 void gather(NodeContext& context) {
   const Value data = context.in(0);
   const std::size_t axis = context.axis(context.integer("axis", 0), data.shape.size());
-  if (const auto view = as_slice(context, axis))
+  if (const auto view = gathered_known(context, axis))
     return context.set(0, *view, data.type, data.is_nonnegative);
   context.approximate(
-      "which rows it reads is not known before the run: the first ones stand for them");
+      context.known_integers(1)
+          ? fmt::format("its indices are more than {} runs at equal distances: the first rows "
+                        "stand for those that it reads",
+                        kMostRuns)
+          : "which rows it reads is not known before the run: the first ones stand for them");
   const Shape& indices = context.in(1).shape;
   const std::int64_t n = volume(indices), size = data.shape[axis];
   View rows = context.view(0);

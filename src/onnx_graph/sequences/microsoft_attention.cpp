@@ -119,6 +119,7 @@ void group_query_attention(NodeContext& context) {
   h.value = with_past(context, 4, h.value, type);
   h.scale = context.real("scale", 0);
   h.cap = context.real("softcap", 0);
+  h.caps_mask = false;
   publish(context, h, attend(context, h, type), type);
 }
 

@@ -12,6 +12,8 @@
 #include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/walk/bodies.h"
+#include "onnx_graph/walk/graph_notes.h"
+#include "onnx_graph/walk/live_nodes.h"
 #include "sluice/support/error.h"
 
 namespace sluice::onnx_graph {
@@ -53,10 +55,18 @@ class GraphWalk {
 
   Diagnostics run(const std::vector<Node>& nodes) {
     lowering_.declared_shape = [this](const std::string& name) { return declared_shape(name); };
+    lowering_.open_size = [this](const std::string& name, std::size_t d) {
+      return open_size(name, d);
+    };
+    note_opset(model_, file_, lowering_);
+    const std::vector<bool> is_live = live_nodes(model_.graph, nodes);
+    note_dead_nodes(nodes, is_live, file_, lowering_);
+    for (const ValueInfo& info : model_.graph.outputs) lowering_.outputs.insert(info.name);
     add_constants(model_.graph);
     for (const ValueInfo& info : model_.graph.inputs)
       if (model_.graph.constants.count(info.name) == 0) add_input(info);
-    for (const Node& node : nodes) visit(node, 0);
+    for (std::size_t n = 0; n < nodes.size(); ++n)
+      if (is_live[n]) visit(nodes[n], 0);
     for (const ValueInfo& info : model_.graph.outputs)
       guarded(fmt::format("the output '{}'", info.name), [&] { make_view_of(info.name); });
     if (mistakes_.empty() && lowering_.cascade.einsums.empty())
@@ -65,7 +75,11 @@ class GraphWalk {
     for (const ValueInfo& info : model_.graph.outputs)
       if (!is_there(info.name))
         mistake(fmt::format("no node makes the output '{}'", info.name), did_you_mean(info.name));
+    note_contradictions(
+        model_, file_, [this](const std::string& symbol) { return size_of_symbol(symbol); },
+        lowering_);
     lowering_.declared_shape = nullptr;
+    lowering_.open_size = nullptr;
     return std::move(mistakes_);
   }
 
@@ -155,8 +169,11 @@ class GraphWalk {
               meant_setting(name));
       return std::nullopt;
     }
+    return given_size(name, given->second);
+  }
+
+  std::optional<std::int64_t> given_size(const std::string& name, const std::string& text) {
     std::int64_t size = 0;
-    const std::string& text = given->second;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), size);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || size < 0) {
       mistake(fmt::format("--set {}={}: the size of a dimension is a whole number", name, text),
@@ -165,6 +182,25 @@ class GraphWalk {
     }
     sizes_.used[name] = size;
     return size;
+  }
+
+  std::optional<std::int64_t> size_of_symbol(const std::string& symbol) const {
+    const auto used = symbol.empty() ? sizes_.used.end() : sizes_.used.find(as_variable(symbol));
+    return used == sizes_.used.end() ? std::nullopt : std::optional(used->second);
+  }
+
+  OpenSize open_size(const std::string& output, std::size_t d) {
+    const ValueInfo* info = declared(output);
+    const bool is_declared = info != nullptr && info->shape && d < info->shape->size();
+    const Dimension dimension = is_declared ? (*info->shape)[d] : Dimension();
+    OpenSize result;
+    result.name = as_variable(dimension.symbol.empty() ? fmt::format("{}_dim_{}", output, d)
+                                                       : dimension.symbol);
+    const auto given = sizes_.given.find(result.name);
+    result.size = dimension.size && *dimension.size > 0 ? dimension.size
+                  : given == sizes_.given.end()         ? std::nullopt
+                                                        : given_size(result.name, given->second);
+    return result;
   }
 
   /// Real numbers that nobody has read yet, but the graph puts out.
@@ -267,7 +303,10 @@ class GraphWalk {
       if (const auto known = calls_.find(node.call); known != calls_.end()) return known->second;
     const bool is_named = !node.name.empty() || node.outputs.empty();
     lowering_.records.push_back({node.call > 0 ? node.call_type : full_type(node),
-                                 is_named ? node.name : node.outputs[0], 0, false, ""});
+                                 is_named ? node.name : node.outputs[0],
+                                 0,
+                                 false,
+                                 {}});
     const std::size_t record = lowering_.records.size() - 1;
     if (node.call > 0) calls_[node.call] = record;
     return record;
@@ -301,13 +340,32 @@ class GraphWalk {
     }
   }
 
+  /// Whether values of a constant are in what is worked out of it before the run: not those of
+  /// shapes, axes, conditions and limits, nor single factors and addends of whole tensors.
+  bool is_computed_with(const Node& node, std::size_t input) const {
+    static const std::set<std::string> of_first = {"Reshape", "Expand",    "Slice", "Split",
+                                                   "Squeeze", "Unsqueeze", "Gather"};
+    static const std::set<std::string> of_none = {"Shape", "Size", "Range", "ConstantOfShape"};
+    if (of_none.count(node.type) > 0) return false;
+    if (of_first.count(node.type) > 0 || node.type.starts_with("Reduce")) return input == 0;
+    if (node.type == "Where" && input == 0) return false;
+    if (node.type == "Concat") return true;
+    const auto values_of = [&](const std::string& name) {
+      return name.empty() ? 0 : volume(lowering_.values.at(name).shape);
+    };
+    return values_of(node.inputs[input]) > 1 ||
+           std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [&](const std::string& name) { return values_of(name) <= 1; });
+  }
+
   /// What follows from constants and shapes alone.
   bool fold_away(const Node& node) {
     if (!is_known_domain(node.domain)) return false;
     std::vector<Known> known;
     std::set<std::string> sources;
     const bool asks_for_shape = node.type == "Shape" || node.type == "Size";
-    for (const std::string& input : node.inputs) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::string& input = node.inputs[i];
       if (input.empty()) {
         known.push_back({{}, ElementType::kFloat, nullptr, false});
         continue;
@@ -315,7 +373,7 @@ class GraphWalk {
       const Value& value = lowering_.values.at(input);
       if (!value.constant && !asks_for_shape) return false;
       known.push_back({value.shape, value.type, value.constant.get(), true});
-      if (!asks_for_shape) sources.insert(value.sources.begin(), value.sources.end());
+      if (is_computed_with(node, i)) sources.insert(value.sources.begin(), value.sources.end());
     }
     const auto found = fold(node, known, lowering_.opsets[""]);
     if (!found || found->size() < node.outputs.size()) return false;
@@ -447,20 +505,24 @@ class GraphWalk {
     return shapes;
   }
 
-  std::optional<Shape> declared_shape(const std::string& name) const {
-    const ValueInfo* info = nullptr;
-    if (const auto found = model_.graph.values.find(name); found != model_.graph.values.end())
-      info = &found->second;
+  /// What the file says about a tensor; null: nothing.
+  const ValueInfo* declared(const std::string& name) const {
     for (const ValueInfo& output : model_.graph.outputs)
-      if (output.name == name) info = &output;
+      if (output.name == name) return &output;
+    const auto found = model_.graph.values.find(name);
+    return found == model_.graph.values.end() ? nullptr : &found->second;
+  }
+
+  std::optional<Shape> declared_shape(const std::string& name) const {
+    const ValueInfo* info = declared(name);
     if (info == nullptr || !info->shape) return std::nullopt;
     Shape shape;
     for (const Dimension& dimension : *info->shape) {
-      const auto used = sizes_.used.find(as_variable(dimension.symbol));
+      const auto named = size_of_symbol(dimension.symbol);
       if (dimension.size && *dimension.size > 0)
         shape.push_back(*dimension.size);
-      else if (!dimension.symbol.empty() && used != sizes_.used.end())
-        shape.push_back(used->second);
+      else if (named)
+        shape.push_back(*named);
       else
         return std::nullopt;
     }

@@ -99,7 +99,9 @@ std::int64_t activation_values(const Model& model, const std::vector<Node>& node
     for (const std::string& output : node.outputs) {
       const auto found = lowering.values.find(output);
       if (found == lowering.values.end() || found->second.constant || !found->second.view) continue;
-      const bool is_joined = node.type == "Concat";  // makes a tensor, if by its makers' hands
+      const bool is_joined =
+          node.type == "Concat" ||
+          node.type == "ConcatFromSequence";  // makes a tensor, if by its makers' hands
       if (is_of_views(node.type) || (!is_joined && lowering.views.count(output) > 0)) continue;
       sum = checked_add(sum, volume(found->second.shape));
     }
@@ -117,12 +119,12 @@ std::vector<OnnxOperator> operators_of(const Lowering& lowering) {
       entry.how = std::max(entry.how, OnnxOperator::How::kExact, [](auto a, auto b) {
         return a == OnnxOperator::How::kFree && b == OnnxOperator::How::kExact;
       });
-    if (record.approximation.empty()) continue;
+    if (record.approximations.empty()) continue;
     entry.how = OnnxOperator::How::kApproximated;
     entry.nodes.push_back(record.name);
-    if (std::find(entry.reasons.begin(), entry.reasons.end(), record.approximation) ==
-        entry.reasons.end())
-      entry.reasons.push_back(record.approximation);
+    for (const std::string& reason : record.approximations)
+      if (std::find(entry.reasons.begin(), entry.reasons.end(), reason) == entry.reasons.end())
+        entry.reasons.push_back(reason);
   }
   for (const CascadeEinsum& einsum : lowering.cascade.einsums) {
     std::set<std::string> types;
@@ -167,6 +169,18 @@ void collect_numbers(const Lowering& lowering, OnnxImport& result) {
   }
 }
 
+/// Inputs that no Einsum reads are no tensors of the workload.
+void leave_out_unread(const Lowering& lowering, OnnxImport& result) {
+  std::set<std::string> used;
+  for (const CascadeEinsum& einsum : lowering.cascade.einsums) {
+    used.insert(lowering.cascade.tensors[einsum.output.tensor].name);
+    for (const CascadeAccess& access : einsum.inputs)
+      used.insert(lowering.cascade.tensors[access.tensor].name);
+  }
+  std::erase_if(result.tensors,
+                [&](const OnnxTensor& tensor) { return used.count(tensor.tensor) == 0; });
+}
+
 void put_sizes(const Lowering& lowering, OnnxImport& result) {
   std::map<std::string, std::size_t> ids;
   for (std::size_t t = 0; t < lowering.cascade.tensors.size(); ++t)
@@ -203,7 +217,9 @@ Result<OnnxImport> import_model(const std::string& path, const OnnxOptions& opti
   adopt_names(lowering.cascade);
   result.einsums = static_cast<std::int64_t>(lowering.cascade.einsums.size());
   result.operators = operators_of(lowering);
+  result.notes = std::move(lowering.notes);
   note_approximations(path, result);
+  leave_out_unread(lowering, result);
   collect_numbers(lowering, result);
   put_sizes(lowering, result);
   std::string variables;
