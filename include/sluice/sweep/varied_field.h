@@ -12,6 +12,7 @@ namespace sluice {
 struct VariedField {
   std::string name;                 ///< `arch.GlobalBuffer.size`
   std::vector<std::string> values;  ///< `16KiB`, `32KiB`, …
+  SourceLocation place = {};        ///< for messages; no file: nowhere
   friend bool operator==(const VariedField&, const VariedField&) = default;
 };
 

@@ -19,6 +19,7 @@
 #include "sluice/mapper/options_table.h"
 #include "sluice/sweep/varied_field.h"
 #include "support/seconds_since.h"
+#include "sweep/plan/field_conflicts.h"
 
 namespace sluice::cli {
 namespace {
@@ -29,6 +30,7 @@ class BoundsRun {
       : arguments_(arguments), console_(console), progress_(console, arguments.progress) {
     if (!arguments.vary.empty()) varied_ = value_or_fail(varied_field(arguments.vary));
     report_.varied = varied_.name;
+    refuse_repeated();
     if (arguments.vary.empty()) varied_.values = {""};
   }
 
@@ -59,6 +61,35 @@ class BoundsRun {
     carry();
   }
 
+  void refuse_repeated() const {
+    if (varied_.name.empty()) return;
+    const Diagnostics repeated = repeated_fields({varied_}, settings());
+    if (!repeated.empty()) throw Failure(repeated);
+  }
+
+  SweepSettings settings() const {
+    const auto variables = variables_of(arguments_.specs.assignments);
+    return {variables.begin(), variables.end()};
+  }
+
+  /// A variable that varies, or is set, beside the field by its path.
+  void refuse_hidden() const {
+    if (varied_.name.empty()) return;
+    const auto settings_with = [this](const std::string& value) {
+      SweepSettings all = settings();
+      all.emplace_back(varied_.name, value);
+      return all;
+    };
+    SweepRequest request;
+    request.energy_file = arguments_.specs.energy_file;
+    request.options = arguments_.options;
+    const auto hidden =
+        hidden_field(request, resolve_files(arguments_.specs.names, arguments_.specs.texts),
+                     settings_with(varied_.values.front()), settings_with(varied_.values.back()),
+                     {varied_.name}, load_options(arguments_.specs));
+    if (hidden) throw Failure(Diagnostics{*hidden});
+  }
+
   /// All specs before the first search: a mistake in the last one is told at once.
   void load_all() {
     for (const std::string& value : varied_.values) {
@@ -77,6 +108,7 @@ class BoundsRun {
                 [&](const Diagnostic& known) { return to_string(known) == to_string(warning); }))
           report_.diagnostics.push_back(warning);
     }
+    refuse_hidden();
     report_.n_values = problems_.size();
     report_.workload = problems_.front().workload.name;
     report_.arch = problems_.front().arch.name;

@@ -113,7 +113,13 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
     if (equals == std::string::npos || equals == 0 || equals + 1 == assignment.size())
       throw Failure(ExitCode::kBadInput, fmt::format("`--set {}` assigns nothing", assignment),
                     "write --set NAME=VALUE");
-    variables[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+    const auto [known, is_new] =
+        variables.try_emplace(assignment.substr(0, equals), assignment.substr(equals + 1));
+    if (!is_new)
+      throw Failure(ExitCode::kBadInput,
+                    fmt::format("`--set {}`: `{}` is set already, by `--set {}={}`", assignment,
+                                known->first, known->first, known->second),
+                    "leave out one of them");
   }
   return variables;
 }

@@ -21,7 +21,7 @@ struct SpecArguments {
   std::map<std::string, std::string> texts = {};
 };
 
-/// `--set` as pairs. Throws Failure where one assigns nothing.
+/// `--set` as pairs. Throws Failure where one assigns nothing, or two the same name.
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& assignments);
 
 /// The files that the names stand for. Throws Failure: kBadInput for a name that is neither a file

@@ -19,13 +19,16 @@ class DesignReader {
 
   DesignRequest read(const YamlNode& node) {
     MapReader map(context_, node, "a design");
+    variables_ = map.required("variables");
     if (const YamlNode* workloads = map.required("workloads")) read_workloads(*workloads);
     if (const YamlNode* name = map.optional("architecture"))
       request_.architecture = one_file(*name);
     request_.files = read_spec_names(context_, map.optional("files"), folder_);
     request_.settings = read_settings(context_, map.optional("set"));
-    if (const YamlNode* variables = map.required("variables"))
-      request_.variables = read_grid(context_, *variables);
+    if (variables_ != nullptr) {
+      request_.variables = read_grid(context_, *variables_);
+      refuse_varied_settings(context_, *variables_, map.optional("set"));
+    }
     if (const YamlNode* budgets = map.optional("budgets")) read_budgets(*budgets);
     if (const YamlNode* given = map.optional("options"))
       request_.options = read_search_options(context_, *given);
@@ -52,6 +55,7 @@ class DesignReader {
       MapReader map(context_, node, "a workload of a design");
       if (const YamlNode* name = map.required("workload")) workload.file = one_file(*name);
       workload.settings = read_settings(context_, map.optional("set"));
+      if (variables_ != nullptr) refuse_varied_settings(context_, *variables_, map.optional("set"));
       if (const auto weight =
               read_quantity(context_, map.optional("weight"), {.what = "weight", .zero = false}))
         workload.weight = weight->value;
@@ -77,6 +81,7 @@ class DesignReader {
 
   ReadContext& context_;
   std::string folder_;
+  const YamlNode* variables_ = nullptr;
   DesignRequest request_;
 };
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "relaxed_arch.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/support/failed.h"
+#include "sweep/plan/field_conflicts.h"
 #include "sweep/store/content_key.h"
 
 namespace sluice {
@@ -25,6 +27,8 @@ class GridReader {
 
   Result<DesignGrid> run() {
     if (request_.workloads.empty()) return failed("the design search names no workload");
+    if (Diagnostics repeated = repeated_variables(); !repeated.empty())
+      return tl::unexpected(std::move(repeated));
     double n_designs = 1;
     for (const VariedField& variable : request_.variables)
       n_designs *= static_cast<double>(variable.values.size());
@@ -35,10 +39,40 @@ class GridReader {
     do {
       if (auto added = add(index); !added) return tl::unexpected(std::move(added.error()));
     } while (advance(index));
+    for (const DesignWorkload& workload : request_.workloads)
+      if (auto hidden = hidden_in(workload)) return tl::unexpected(Diagnostics{std::move(*hidden)});
     return std::move(grid_);
   }
 
  private:
+  /// Variables that are given twice, or have a value for all designs.
+  Diagnostics repeated_variables() const {
+    SweepSettings settings = request_.settings;
+    for (const DesignWorkload& workload : request_.workloads)
+      settings.insert(settings.end(), workload.settings.begin(), workload.settings.end());
+    return repeated_fields(request_.variables, settings);
+  }
+
+  std::optional<Diagnostic> hidden_in(const DesignWorkload& workload) const {
+    std::set<std::string> varied;
+    for (const VariedField& variable : request_.variables) varied.insert(variable.name);
+    const auto settings_of = [&](const GridDesign& design) {
+      SweepSettings all = request_.settings;
+      all.insert(all.end(), workload.settings.begin(), workload.settings.end());
+      all.insert(all.end(), design.settings.begin(), design.settings.end());
+      return all;
+    };
+    return hidden_field(sweep_, files_of(workload), settings_of(grid_.designs.front()),
+                        settings_of(grid_.designs.back()), varied, options_);
+  }
+
+  std::vector<std::string> files_of(const DesignWorkload& workload) const {
+    std::vector<std::string> files = {workload.file};
+    if (!request_.architecture.empty()) files.push_back(request_.architecture);
+    files.insert(files.end(), request_.files.begin(), request_.files.end());
+    return files;
+  }
+
   /// The next place of the grid, the last variable fastest; false after the last place.
   bool advance(std::vector<std::size_t>& index) const {
     for (std::size_t v = index.size(); v-- > 0;) {
@@ -65,9 +99,7 @@ class GridReader {
 
   Result<void> add(const DesignWorkload& workload, GridDesign* design) {
     SweepPoint point;
-    point.files = {workload.file};
-    if (!request_.architecture.empty()) point.files.push_back(request_.architecture);
-    point.files.insert(point.files.end(), request_.files.begin(), request_.files.end());
+    point.files = files_of(workload);
     point.settings = workload.settings;
     point.settings.insert(point.settings.end(), design->settings.begin(), design->settings.end());
     auto inputs = sweep_inputs(sweep_, point, options_);
@@ -81,6 +113,7 @@ class GridReader {
     design->skeletons.push_back(
         content_key(arch_skeleton(problem.arch) + to_yaml(problem.workload) +
                     to_yaml(inputs->options.constraints, problem.workload, problem.arch)));
+    if (design->archs.empty()) design->arch = to_yaml(problem.arch);
     design->archs.push_back(without_areas(problem.arch));
     if (grid_.designs.empty()) grid_.workloads.push_back(std::move(*inputs));
     return {};

@@ -13,6 +13,7 @@ struct GridDesign {
   std::vector<std::size_t> index;  ///< of its value, per variable
   SweepSettings settings;
   std::vector<Arch> archs;             ///< per workload, without areas
+  std::string arch;                    ///< of the first workload, with areas; canonical YAML
   std::vector<std::string> skeletons;  ///< per workload: what stands for all that is not relaxed
   std::optional<double> area_m2;
   double bound = 0;  ///< that no mappings' objective is below, without any search

@@ -321,7 +321,7 @@ class DesignSearch {
     if (candidate.objective >= best_ && !is_smaller) return;
     best_ = candidate.objective;
     result_.best = candidate;
-    result_.best->arch = to_yaml(grid_.designs[design].archs.front());
+    result_.best->arch = grid_.designs[design].arch;
   }
 
   /// Its best mapping draws too much.

@@ -38,7 +38,7 @@ std::vector<VariedField> read_grid(ReadContext& context, const YamlNode& node) {
   std::vector<VariedField> grid;
   if (!MapReader(context, node, "a grid").is_map()) return grid;
   for (const YamlEntry& entry : node.entries) {
-    VariedField field{entry.key->text, {}};
+    VariedField field{entry.key->text, {}, context.place_of(*entry.key).location};
     if (entry.value->is_sequence()) {
       for (const YamlPointer& item : entry.value->items)
         if (const auto text = read_text(context, item.get(), "a value"))
@@ -51,6 +51,16 @@ std::vector<VariedField> read_grid(ReadContext& context, const YamlNode& node) {
     grid.push_back(std::move(field));
   }
   return grid;
+}
+
+void refuse_varied_settings(ReadContext& context, const YamlNode& grid, const YamlNode* set) {
+  if (set == nullptr || !set->is_map()) return;
+  for (const YamlEntry& entry : grid.entries)
+    if (const YamlNode* value = set->find(entry.key->text))
+      context.error(*entry.key,
+                    fmt::format("`{}` varies, and `set` gives it one value{}", entry.key->text,
+                                value->is_scalar() ? ", " + value->text : ""),
+                    "leave out one of them");
 }
 
 std::map<std::string, std::string> read_search_options(ReadContext& context, const YamlNode& node) {

@@ -18,6 +18,9 @@ SweepSettings read_settings(ReadContext& context, const YamlNode* node);
 /// `{NAME: VALUES, …}`: ranges with steps as texts, or lists.
 std::vector<VariedField> read_grid(ReadContext& context, const YamlNode& node);
 
+/// Reports fields of a grid to which `set` (null: none) gives one value.
+void refuse_varied_settings(ReadContext& context, const YamlNode& grid, const YamlNode* set);
+
 /// Search options by name.
 std::map<std::string, std::string> read_search_options(ReadContext& context, const YamlNode& node);
 

@@ -23,8 +23,12 @@ class SweepReader {
     request_.workloads = read_spec_names(context_, map.required("workloads"), folder_);
     request_.architectures = read_spec_names(context_, map.optional("architectures"), folder_);
     request_.files = read_spec_names(context_, map.optional("files"), folder_);
-    request_.settings = read_settings(context_, map.optional("set"));
-    if (const YamlNode* grid = map.optional("grid")) request_.grid = read_grid(context_, *grid);
+    const YamlNode* set = map.optional("set");
+    request_.settings = read_settings(context_, set);
+    if (const YamlNode* grid = map.optional("grid")) {
+      request_.grid = read_grid(context_, *grid);
+      refuse_varied_settings(context_, *grid, set);
+    }
     if (const YamlNode* list = map.optional("list")) read_list(*list);
     if (const YamlNode* draw = map.optional("random")) read_draw(*draw, false);
     if (const YamlNode* draw = map.optional("latin_hypercube")) read_draw(*draw, true);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "sluice/support/failed.h"
 #include "sluice/sweep/sweep.h"
+#include "sweep/plan/field_conflicts.h"
 #include "sweep/store/content_key.h"
 
 namespace sluice {
@@ -78,8 +81,13 @@ std::vector<Place> grid_places(const std::vector<VariedField>& grid) {
   return places;
 }
 
+/// A sweep that says nothing of points has one: that of an empty grid.
+bool has_grid(const SweepRequest& request) {
+  return !request.grid.empty() || (request.list.empty() && request.draws.empty());
+}
+
 std::size_t n_points(const SweepRequest& request) {
-  double points = 1;
+  double points = has_grid(request) ? 1 : 0;
   for (const VariedField& field : request.grid) points *= static_cast<double>(field.values.size());
   for (const SweepDraw& draw : request.draws) points += static_cast<double>(draw.n_samples);
   points += static_cast<double>(request.list.size());
@@ -90,8 +98,7 @@ std::size_t n_points(const SweepRequest& request) {
 
 std::vector<Place> places_of(const SweepRequest& request) {
   std::vector<Place> places;
-  const bool has_others = !request.list.empty() || !request.draws.empty();
-  if (!request.grid.empty() || !has_others) places = grid_places(request.grid);
+  if (has_grid(request)) places = grid_places(request.grid);
   for (const SweepSettings& settings : request.list) places.push_back({settings, {}});
   for (const SweepDraw& draw : request.draws)
     for (Place& place : drawn(draw)) places.push_back(std::move(place));
@@ -117,6 +124,8 @@ class Planner {
           if (auto added = add(workload, arch, place); !added)
             return tl::unexpected(std::move(added.error()));
         find_donors(places, begin);
+        if (auto hidden = hidden_among(places, begin))
+          return tl::unexpected(Diagnostics{std::move(*hidden)});
       }
     std::string text;
     for (const SweepPoint& point : plan_.points)
@@ -148,6 +157,30 @@ class Planner {
                        const std::string& file, SweepPoint* point) {
     if (all.size() > 1)
       point->settings.emplace_back(what, std::filesystem::path(file).stem().string());
+  }
+
+  /// A variable and a path that give one thing, among what some places set. Places that set the
+  /// same names are looked at together.
+  std::optional<Diagnostic> hidden_among(const std::vector<Place>& places,
+                                         std::size_t begin) const {
+    std::map<std::set<std::string>, std::pair<std::size_t, std::size_t>> ends;  // by names
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      std::set<std::string> names;
+      for (const auto& [name, value] : places[p].settings) names.insert(name);
+      ends.try_emplace(names, p, p).first->second.second = p;
+    }
+    for (const auto& [names, places_of_names] : ends) {
+      const auto settings_at = [&](std::size_t p) {
+        SweepSettings all = plan_.request.settings;
+        all.insert(all.end(), places[p].settings.begin(), places[p].settings.end());
+        return all;
+      };
+      const auto [first, last] = places_of_names;
+      if (auto hidden = hidden_field(plan_.request, plan_.points[begin].files, settings_at(first),
+                                     settings_at(last), names, options_))
+        return hidden;
+    }
+    return std::nullopt;
   }
 
   /// In a grid the same place with a smaller index along the last field that leaves the workload
@@ -186,6 +219,8 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request, const LoadOptions& opt
   if (const std::size_t n = n_points(request); n > kMostPoints)
     return failed(fmt::format("the sweep has {} points, more than {}", n, kMostPoints),
                   "draw some of them (random, latin_hypercube), or split it");
+  if (Diagnostics repeated = repeated_fields(request); !repeated.empty())
+    return tl::unexpected(std::move(repeated));
   return Planner(request, options).run();
 }
 

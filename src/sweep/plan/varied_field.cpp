@@ -128,7 +128,7 @@ Result<VariedField> varied_field(const std::string& text) {
     return refusal(subject, "gives no values", kForms);
   auto values = varied_values(text.substr(equals + 1), subject);
   if (!values) return tl::unexpected(std::move(values.error()));
-  return VariedField{text.substr(0, equals), std::move(*values)};
+  return VariedField{text.substr(0, equals), std::move(*values), {subject}};
 }
 
 Result<DrawnRange> drawn_range(const std::string& text, const std::string& subject) {

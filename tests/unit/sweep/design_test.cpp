@@ -123,6 +123,39 @@ TEST(Design, EndsWithAGapWhereItIsInterrupted) {
   EXPECT_LE(result->bound, result->best->objective);
 }
 
+TEST(Design, WritesTheBestWithAllThatItsComponentsHave) {
+  const SmallSpecs specs;
+  DesignRequest request = request_of(specs, "edp");
+  request.area_budget_m2 = 1;
+  const auto result = design_search(request, {}, {});
+  ASSERT_TRUE(result && result->best);
+  const auto read = load_specs_from_text({{"arch.yaml", result->best->arch}}, {});
+  ASSERT_TRUE(read) << to_string(read.error());
+  LoadOptions options;
+  for (const auto& [name, value] : result->best->settings) options.variables[name] = value;
+  const auto given = load_specs({specs.arch()}, options);
+  ASSERT_TRUE(given) << to_string(given.error());
+  EXPECT_EQ(to_yaml(*read->arch), to_yaml(*given->arch));  // areas, leakage, energies
+  EXPECT_THAT(result->best->arch, HasSubstr("area: "));
+}
+
+TEST(Design, RefusesOneValueOfAVariable) {
+  const SmallSpecs specs;
+  DesignRequest request = request_of(specs, "edp");
+  request.settings = {{"BUFFER", "64B"}};
+  EXPECT_EQ(design_search(request, {}, {}).error().front().message,
+            "`BUFFER` varies, and `set` gives it one value, 64B");
+  request = request_of(specs, "edp");
+  request.variables.push_back(*varied_field("BUFFER=1KiB"));
+  EXPECT_THAT(design_search(request, {}, {}).error().front().message,
+              HasSubstr("`BUFFER` varies twice"));
+  request = request_of(specs, "edp");
+  request.variables.push_back(*varied_field("arch.nodes.Buffer.size=64B,128B"));
+  request.variables.push_back(*varied_field("arch.Buffer.size=64B,128B"));
+  EXPECT_THAT(design_search(request, {}, {}).error().front().message,
+              HasSubstr("changes nothing beside"));
+}
+
 TEST(Design, ReadsItsFile) {
   const SmallSpecs specs;
   const auto request = read_design(specs.folder().write("design.yaml", R"(

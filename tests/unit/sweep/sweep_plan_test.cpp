@@ -64,6 +64,63 @@ TEST(SweepPlan, TellsAMistakeOfItsLastPointBeforeTheFirstSearch) {
   EXPECT_EQ(first_message(many.error()), "the sweep has 40000 points, more than 10000");
 }
 
+TEST(SweepPlan, RefusesAFieldThatVariesTwice) {
+  const SmallSpecs specs;
+  const auto twice = plan_sweep(specs.request({"M=4,8", "BUFFER=64B,128B", "M=16"}), {});
+  ASSERT_FALSE(twice);
+  const Diagnostic& mistake = twice.error().front();
+  EXPECT_EQ(mistake.location.file, "--vary M=16");
+  EXPECT_EQ(mistake.message, "`M` varies twice: `--vary M=4,8` gives it values, too");
+  EXPECT_EQ(mistake.hint, "give all values at once: M=4,8,16");
+}
+
+TEST(SweepPlan, RefusesOneValueOfWhatVaries) {
+  const SmallSpecs specs;
+  SweepRequest request = specs.request({"M=4,8"});
+  request.settings = {{"M", "64"}};
+  const auto both = plan_sweep(request, {});
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().front().location.file, "--vary M=4,8");
+  EXPECT_EQ(first_message(both.error()), "`M` varies, and `set` gives it one value, 64");
+}
+
+TEST(SweepPlan, LetsPointsOfAListDifferFromTheValueOfTheOthers) {
+  const SmallSpecs specs;
+  SweepRequest request = specs.request();
+  request.settings = {{"M", "64"}};
+  request.list = {{{"M", "8"}}, {{"BUFFER", "128B"}}};
+  EXPECT_TRUE(plan_sweep(request, {}));
+  request.list.pop_back();  // now no point has 64
+  EXPECT_EQ(first_message(plan_sweep(request, {}).error()),
+            "`M` is in every point of the list, and `set` gives it one value, 64");
+}
+
+TEST(SweepPlan, RefusesAVariableBesideThePathThatTakesItsPlace) {
+  const SmallSpecs specs;
+  SweepRequest request = specs.request({"M=4,8"});
+  request.settings = {{"workload.rank_sizes.M", "16"}};
+  const auto hidden = plan_sweep(request, {});
+  ASSERT_FALSE(hidden);
+  EXPECT_EQ(first_message(hidden.error()),
+            "`M` changes nothing beside `workload.rank_sizes.M`, which takes its place");
+  EXPECT_FALSE(plan_sweep(specs.request({"M=4,8", "workload.rank_sizes.M=16,32"}), {}));
+  EXPECT_FALSE(plan_sweep(
+      specs.request({"arch.Buffer.area=1e-9,2e-9", "arch.nodes.Buffer.area=3e-9,4e-9"}), {}));
+  // What the buffer's energy depends on still varies.
+  EXPECT_TRUE(plan_sweep(specs.request({"BUFFER=64B,128B", "arch.Buffer.size=1KiB"}), {}));
+  EXPECT_TRUE(plan_sweep(specs.request({"M=16,32", "arch.Buffer.size=1KiB,2KiB"}), {}));
+}
+
+TEST(SweepPlan, CountsNoGridWhereThereIsNone) {
+  const SmallSpecs specs;
+  SweepRequest request = specs.request();
+  request.draws = {{.n_samples = 20'000, .ranges = {{"M", "4..64"}}}};
+  EXPECT_EQ(first_message(plan_sweep(request, {}).error()),
+            "the sweep has 20000 points, more than 10000");
+  request.draws.front().n_samples = 3;
+  EXPECT_EQ(plan_sweep(request, {})->points.size(), 3u);
+}
+
 SweepRequest read(const SmallSpecs& specs, const std::string& text) {
   const auto request = read_sweep(specs.folder().write("sweep.yaml", text), {});
   EXPECT_TRUE(request) << to_string(request.error());
@@ -107,6 +164,32 @@ sweep:
   EXPECT_EQ(parts.size(), 8u);  // (1024 − 64) / 8 = 120
   EXPECT_EQ(n_small, 4);        // the lower half of the way
   EXPECT_EQ(plan_sweep(request, {})->key, plan->key);
+}
+
+TEST(SweepFile, SaysWhereOneValueIsGivenToWhatVaries) {
+  const SmallSpecs specs;
+  const auto request = read_sweep(specs.folder().write("sweep.yaml", R"(
+sweep:
+  workloads: w.yaml
+  set: {M: 64}
+  grid: {BUFFER: [64B], M: [4, 8]}
+)"),
+                                  {});
+  ASSERT_FALSE(request);
+  EXPECT_THAT(to_string(request.error()),
+              HasSubstr("sweep.yaml:5:25: error: `M` varies, and `set` gives it one value, 64"));
+}
+
+TEST(SweepFile, SaysWhereTheFieldStandsThatACommandVariesAgain) {
+  const SmallSpecs specs;
+  SweepRequest request = read(specs, R"(
+sweep:
+  workloads: w.yaml
+  architectures: a.yaml
+  grid: {M: [4, 8]}
+)");
+  request.grid.push_back(*varied_field("M=16"));
+  EXPECT_THAT(first_message(plan_sweep(request, {}).error()), HasSubstr("sweep.yaml:5:10 gives"));
 }
 
 TEST(SweepFile, SaysWhatIsWrongWithItsLines) {
