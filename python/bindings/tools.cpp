@@ -51,17 +51,16 @@ std::string import_files(const std::vector<std::string>& files,
   options.variables = cli::variables_of(assignments);
   options.energy_file = energy_file;
   options.python = python;
-  const Result<ImportedSpecs> imported = import_specs(files, options);
-  if (!imported) throw cli::Failure(imported.error());
-  return Json{{"format", imported->format},
-              {"workload", imported->workload},
-              {"arch", imported->arch},
-              {"mapping", imported->mapping},
-              {"constraints", imported->constraints},
-              {"summary", imported->onnx ? cli::import_summary(*imported->onnx) : ""},
-              {"inputs", imported->onnx ? cli::numbers_text(*imported->onnx) : ""},
-              {"document", cli::import_document(*imported, files, {})},
-              {"notes", cli::diagnostics_to_json(imported->notes)}}
+  const ImportedSpecs imported = cli::import_or_fail(files, options);
+  return Json{{"format", imported.format},
+              {"workload", imported.workload},
+              {"arch", imported.arch},
+              {"mapping", imported.mapping},
+              {"constraints", imported.constraints},
+              {"summary", imported.onnx ? cli::import_summary(*imported.onnx) : ""},
+              {"inputs", imported.onnx ? cli::numbers_text(*imported.onnx) : ""},
+              {"document", cli::import_document(imported, files, {})},
+              {"notes", cli::diagnostics_to_json(imported.notes)}}
       .dump();
 }
 

@@ -50,6 +50,19 @@ nlohmann::json evaluated(const std::string& folder) {
   return nlohmann::json::parse(run.out)["mappings"][0];
 }
 
+TEST(Import, RefusesASettingThatTheFilesDoNotAskFor) {
+  const TemporaryFolder folder;
+  const std::string job = folder.write("job.yaml", kJob);
+  const ProgramRun unknown = sluice({"import", job, "-o", folder / "out", "--set", "bacth=4"});
+  EXPECT_EQ(unknown.exit_status, 2);
+  EXPECT_THAT(unknown.err,
+              HasSubstr("--set bacth=4: error: no file declares the variable 'bacth'"));
+  const ProgramRun path =
+      sluice({"import", job, "-o", folder / "out", "--set", "workload.rank_sizes.M=8"});
+  EXPECT_EQ(path.exit_status, 2);
+  EXPECT_THAT(path.err, HasSubstr("`import` sets variables, and no fields by their path"));
+}
+
 // 4 · 3 · 2 = 24 multiply-adds, one a cycle. Without energies all of them are null.
 TEST(Import, WritesSpecsThatEvaluateTakesAsTheyAre) {
   const TemporaryFolder folder;

@@ -21,6 +21,13 @@ def test_a_model_says_what_it_counts(tmp_path):
     assert printed.startswith(str(model)) and "MatMul" in model._repr_html_()
 
 
+def test_a_setting_that_a_model_does_not_ask_for_is_refused():
+    with pytest.raises(sl.SpecError, match="no file declares the variable 'bacth'"):
+        sl.import_(MODEL, set={"bacth": 4})
+    with pytest.raises(sl.SpecError, match="sets variables, and no fields by their path"):
+        sl.import_(MODEL, set={"workload.rank_sizes.M": 4})
+
+
 def test_a_model_is_mapped_and_swept_as_it_is():
     whole = sl.map(MODEL, "edge_33tops")
     assert [e.name for e in sl.import_(MODEL).workload.einsums] == [e.name for e in whole.best.einsums]

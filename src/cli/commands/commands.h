@@ -16,6 +16,8 @@
 namespace sluice {
 struct DesignControl;
 struct DesignResult;
+struct ImportedSpecs;
+struct ImportOptions;
 }  // namespace sluice
 
 namespace sluice::cli {
@@ -128,6 +130,9 @@ struct ImportArguments {
   std::string energy_file;               ///< energies per action; empty: none
   bool json = false;                     ///< prints the document sluice.import/1
 };
+/// import_specs, where a `--set` that the files do not ask for is a mistake, as it is for `map`.
+/// Throws Failure.
+ImportedSpecs import_or_fail(const std::vector<std::string>& files, const ImportOptions& options);
 /// Writes another tool's specs as Sluice specs, and notes what has no counterpart.
 ExitCode run_import(const ImportArguments& arguments, const Console& console);
 
