@@ -138,7 +138,7 @@ class Sweep {
     const std::string objective = objective_column(inputs_of(0).options.objectives.front());
     std::ostringstream out, err;
     nb::dict parts;
-    parts["document"] = document_text(table);
+    parts["document"] = document_text(table, objective);
     parts["summary"] = cli::sweep_text(cli::Console{out, err}, table, objective);
     parts["csv"] = csv_text(table);
     parts["objective"] = objective;

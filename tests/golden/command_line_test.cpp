@@ -233,6 +233,22 @@ TEST(Bounds, SaysWhichValueIsWrong) {
               HasSubstr("give it a time"));
 }
 
+TEST(Bounds, RefuseAFieldThatIsGivenTwice) {
+  const ProgramRun set = sluice({"bounds", "matmul", "simple", "--set", "M=4", "--vary", "M=8,16"});
+  EXPECT_EQ(set.exit_status, 2);
+  EXPECT_THAT(set.err, HasSubstr("`M` varies, and `set` gives it one value, 4"));
+  const ProgramRun hidden = sluice(
+      {"bounds", "matmul", "simple", "--vary", "M=8,16", "--set", "workload.rank_sizes.M=4"});
+  EXPECT_EQ(hidden.exit_status, 2);
+  EXPECT_THAT(hidden.err, HasSubstr("`M` changes nothing beside `workload.rank_sizes.M`"));
+}
+
+TEST(Map, RefusesAVariableThatIsSetTwice) {
+  const ProgramRun run = sluice({"map", "matmul", "simple", "--set", "M=4", "--set", "M=8"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("`--set M=8`: `M` is set already, by `--set M=4`"));
+}
+
 TEST(Bounds, SayWhereThereIsNoMapping) {
   const ProgramRun run =
       sluice({"bounds", "matmul", "simple", "--vary", "arch.MainMemory.size=1,1GiB"});

@@ -93,6 +93,10 @@ TEST(ReportCommand, RefusesWhatIsNoResult) {
   run = sluice({"report", folder.write("b.json", R"({"schema": "sluice.bounds/1"})"), "-o", page});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr(R"(the schema is "sluice.bounds/1"; a report shows)"));
+  run = sluice({"report", folder.write("d.json", R"({"schema": "sluice.design/1"})"), "-o", page});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("a report does not show the result of a design search"));
+  EXPECT_THAT(run.err, HasSubstr("sluice map WORKLOAD DIR/arch.yaml --report FILE"));
   const std::string executed = sluice({"execute", example("1_fused_attention"), "--json"}).out;
   run = sluice({"report", folder.write("c.json", executed), "-o", page});
   EXPECT_EQ(run.exit_status, 2);

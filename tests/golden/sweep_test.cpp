@@ -146,6 +146,42 @@ TEST(Sweep, SaysWhatIsWrongAndLosesNothing) {
   EXPECT_THAT(plot.err, HasSubstr("did you mean `energy_j`?"));
 }
 
+TEST(Sweep, RefusesAFieldThatIsGivenTwice) {
+  const ProgramRun twice = sluice({"sweep", "matmul", "simple", "--set", "M=64", "--set", "K=64",
+                                   "--vary", "N=4,8", "--vary", "N=16"});
+  EXPECT_EQ(twice.exit_status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("--vary N=16: error: `N` varies twice: `--vary N=4,8`"));
+  EXPECT_THAT(twice.err, HasSubstr("hint: give all values at once: N=4,8,16"));
+  const ProgramRun set = sluice({"sweep", "matmul", "simple", "--set", "N=4", "--vary", "N=8,16"});
+  EXPECT_EQ(set.exit_status, 2);
+  EXPECT_THAT(set.err, HasSubstr("`N` varies, and `set` gives it one value, 4"));
+}
+
+// Of a matmul of 64 and one of 128 each has a best run, although all of the second cost more.
+TEST(Sweep, HasOneBestRunForEachWorkload) {
+  const TemporaryFolder folder;
+  for (const char* size : {"64", "128"})
+    folder.write(std::string("w") + size + ".yaml",
+                 std::string("workload:\n  name: w") + size + "\n  rank_sizes: {M: " + size +
+                     ", K: 64, N: 64}\n  bits_per_value: {All: 8}\n  einsums: "
+                     "[\"Z[m,n] = A[m,k] * B[k,n]\"]\n");
+  const std::string file = folder.write("sweep.yaml", R"(
+sweep:
+  workloads: [w64.yaml, w128.yaml]
+  architectures: [simple]
+  grid: {arch.MainMemory.read.throughput: [16GB/s, 32GB/s]}
+)");
+  const ProgramRun json = sluice({"sweep", file, "--json", "--threads", "1"});
+  ASSERT_EQ(json.exit_status, 0) << json.err;
+  const Json document = Json::parse(json.out);
+  EXPECT_EQ(document["objective"], "edp_js");
+  EXPECT_EQ(document["best"], Json::parse(R"([{"workload": "w64", "run": 1},
+                                              {"workload": "w128", "run": 3}])"));
+  const ProgramRun text = sluice({"sweep", file, "--threads", "1"});
+  EXPECT_THAT(text.out, HasSubstr("best of w64"));
+  EXPECT_THAT(text.out, HasSubstr("best of w128"));
+}
+
 TEST(Sweep, KeepsWhatItHasWhereTheDiskIsFull) {
   const TemporaryFolder folder;
   std::string call = "trap '' XFSZ; ulimit -f 120; " + sluice_program();

@@ -21,7 +21,8 @@ struct SweepTable {
   std::vector<std::string> varied;   ///< names of the first columns
   std::vector<std::string> columns;  ///< all of them
   std::vector<std::vector<SweepCell>> rows;
-  std::size_t n_points = 0;  ///< of the plan
+  std::vector<std::string> workloads;  ///< per row: its workload, as this sweep tells them apart
+  std::size_t n_points = 0;            ///< of the plan
 
   std::optional<std::size_t> find_column(const std::string& name) const;
 };
@@ -29,13 +30,24 @@ struct SweepTable {
 /// The column that has what an objective minimises.
 std::string objective_column(Objective objective);
 
+/// The best run of one workload.
+struct BestRun {
+  std::string workload;
+  std::size_t row = 0;
+};
+
+/// Of each workload that has a mapping, in order of appearance, the first row with the least value
+/// of a column. Objectives of different workloads do not compare.
+std::vector<BestRun> best_runs(const SweepTable& table, const std::string& objective);
+
 Result<SweepTable> sweep_table(const SweepPlan& plan, const SweepDatabase& database);
 
 /// Comma-separated values with a header (RFC 4180); numbers round-trip.
 std::string csv_text(const SweepTable& table);
 
-/// JSON, schema `sluice.sweep/1` (docs/sweeps.md).
-std::string document_text(const SweepTable& table);
+/// JSON, schema `sluice.sweep/1` (docs/sweeps.md). `objective`: the column that is minimised;
+/// empty: nobody knows, and no run is called best.
+std::string document_text(const SweepTable& table, const std::string& objective = "");
 
 /// What is wrong with the name of a column, with the nearest one; nothing where there is one.
 std::optional<Diagnostic> unknown_column(const SweepTable& table, const std::string& name);

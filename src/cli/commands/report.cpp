@@ -9,6 +9,7 @@
 #include "cli/io/scheme_lines.h"
 #include "commands.h"
 #include "sluice/report/report_page.h"
+#include "sluice/sweep/design.h"
 #include "sluice/sweep/sweep_table.h"
 
 namespace sluice::cli {
@@ -26,6 +27,7 @@ std::string trouble_with(const nlohmann::json& document) {
   if (!document.is_object() || !document.contains("schema"))
     return "this is no result document: it has no `schema`";
   const auto& schema = document["schema"];
+  if (schema == kDesignSchema) return "a report does not show the result of a design search";
   const bool is_sweep = schema == kSweepSchema;
   if (!is_sweep && schema != kResultSchema)
     return fmt::format("the schema is {}; a report shows {} and {}", schema.dump(), kResultSchema,
@@ -43,13 +45,18 @@ std::string trouble_with(const nlohmann::json& document) {
 }
 
 NamedDocument checked(const std::string& name, const std::string& file, std::string text) {
-  const std::string hint =
+  const std::string of_results =
       "results are what `sluice map … -o DIR` writes, DIR/result.json, and databases of "
       "`sluice sweep … -o FILE`";
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded())
     throw Failure(ExitCode::kBadInput,
-                  Diagnostics{error_about_file(file, "this is no JSON", hint)});
+                  Diagnostics{error_about_file(file, "this is no JSON", of_results)});
+  const bool is_design =
+      json.is_object() && json.value("schema", nlohmann::json()) == kDesignSchema;
+  const std::string hint =
+      is_design ? "show a workload on the design: sluice map WORKLOAD DIR/arch.yaml --report FILE"
+                : of_results;
   if (const std::string trouble = trouble_with(json); !trouble.empty())
     throw Failure(ExitCode::kBadInput, Diagnostics{error_about_file(file, trouble, hint)});
   return {name, std::move(text)};

@@ -140,7 +140,7 @@ class SweepCommand {
 
   void publish(const SweepTable& table, const std::string& objective) const {
     if (!arguments_.csv.empty()) write_atomically(arguments_.csv, csv_text(table));
-    console_.out << (arguments_.output.json ? document_text(table)
+    console_.out << (arguments_.output.json ? document_text(table, objective)
                                             : sweep_text(console_, table, objective))
                  << std::flush;
     if (!console_.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -62,6 +63,21 @@ const Column kColumns[] = {
      }},
 };
 
+/// Two files of a sweep may call their workloads the same.
+std::vector<std::string> workload_names(const std::vector<SweepPoint>& points) {
+  std::map<std::string, std::set<std::string>> files;  // by the name of the workload
+  const auto file_of = [](const SweepPoint& point) {
+    const auto setting = std::find_if(point.settings.begin(), point.settings.end(),
+                                      [](const auto& pair) { return pair.first == "workload"; });
+    return setting == point.settings.end() ? std::string() : setting->second;
+  };
+  for (const SweepPoint& point : points) files[point.workload].insert(file_of(point));
+  std::vector<std::string> names;
+  for (const SweepPoint& point : points)
+    names.push_back(files.at(point.workload).size() > 1 ? file_of(point) : point.workload);
+  return names;
+}
+
 /// What any point sets, in order of appearance; columns of their own have workload and
 /// architecture.
 std::vector<std::string> varied_names(const SweepPlan& plan) {
@@ -106,16 +122,36 @@ std::string objective_column(Objective objective) {
   return "edp_js";
 }
 
+std::vector<BestRun> best_runs(const SweepTable& table, const std::string& objective) {
+  const std::size_t column = *table.find_column(objective);
+  std::vector<BestRun> best;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const auto& value = table.rows[row][column].number;
+    if (!value) continue;
+    const auto known = std::find_if(best.begin(), best.end(), [&](const BestRun& run) {
+      return run.workload == table.workloads[row];
+    });
+    if (known == best.end())
+      best.push_back({table.workloads[row], row});
+    else if (*value < *table.rows[known->row][column].number)
+      known->row = row;
+  }
+  return best;
+}
+
 Result<SweepTable> sweep_table(const SweepPlan& plan, const SweepDatabase& database) {
   SweepTable table;
   table.varied = varied_names(plan);
   table.n_points = plan.points.size();
   table.columns = table.varied;
   for (const Column& column : kColumns) table.columns.emplace_back(column.name);
-  for (const SweepPoint& point : plan.points) {
-    const auto run = database.find(point.key);
+  const std::vector<std::string> workloads = workload_names(plan.points);
+  for (std::size_t p = 0; p < plan.points.size(); ++p) {
+    const auto run = database.find(plan.points[p].key);
     if (!run) return tl::unexpected(run.error());
-    if (*run) table.rows.push_back(row_of(point, table.varied, **run));
+    if (!*run) continue;
+    table.rows.push_back(row_of(plan.points[p], table.varied, **run));
+    table.workloads.push_back(workloads[p]);
   }
   return table;
 }
@@ -133,8 +169,12 @@ std::string csv_text(const SweepTable& table) {
   return text;
 }
 
-std::string document_text(const SweepTable& table) {
+std::string document_text(const SweepTable& table, const std::string& objective) {
   using cli::Json;
+  Json best = objective.empty() ? Json(nullptr) : Json::array();
+  if (!objective.empty())
+    for (const BestRun& run : best_runs(table, objective))
+      best.push_back({{"workload", run.workload}, {"run", run.row}});
   Json rows = Json::array();
   for (const auto& row : table.rows) {
     Json settings = Json::object(), numbers = Json::object(), entry = Json::object();
@@ -157,6 +197,8 @@ std::string document_text(const SweepTable& table) {
                                  {"sluice", std::string(version())},
                                  {"varied", table.varied},
                                  {"points", table.n_points},
+                                 {"objective", objective.empty() ? Json(nullptr) : Json(objective)},
+                                 {"best", std::move(best)},
                                  {"runs", std::move(rows)}});
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "report/text/text_table.h"
@@ -18,14 +19,17 @@ constexpr std::size_t kRowsShown = 40;
 class SweepText {
  public:
   SweepText(const Console& console, const SweepTable& table, const std::string& objective)
-      : console_(console), table_(table), objective_(*table.find_column(objective)) {}
+      : console_(console), table_(table), objective_(*table.find_column(objective)) {
+    for (const BestRun& run : best_runs(table, objective)) least_[run.workload] = value(run.row);
+  }
 
   std::string text() {
     std::vector<std::size_t> order(table_.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const bool is_cut = order.size() > kRowsShown;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return is_cut && value(a) < value(b); });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return is_cut && times_least(a) < times_least(b);
+    });
     if (is_cut) order.resize(kRowsShown);
     choose_columns();
     std::vector<std::vector<std::string>> lines = {header()};
@@ -44,10 +48,17 @@ class SweepText {
     return table_.rows[row][objective_].number.value_or(std::numeric_limits<double>::infinity());
   }
 
-  double least() const {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t row = 0; row < table_.rows.size(); ++row) least = std::min(least, value(row));
-    return least;
+  bool is_best(std::size_t row) const {
+    const auto least = least_.find(table_.workloads[row]);
+    return least != least_.end() && value(row) == least->second;
+  }
+
+  /// How far a run is from the best one of its workload.
+  double times_least(std::size_t row) const {
+    if (is_best(row)) return 1;
+    const auto least = least_.find(table_.workloads[row]);
+    return least == least_.end() || least->second <= 0 ? std::numeric_limits<double>::infinity()
+                                                       : value(row) / least->second;
   }
 
   /// Workload and architecture where there are several, and all that varies.
@@ -94,7 +105,9 @@ class SweepText {
   }
 
   std::string remark(std::size_t row) const {
-    std::string text = value(row) == least() ? "best" : "";
+    std::string text;
+    if (is_best(row))
+      text = least_.size() > 1 ? "best of " + printable_text(table_.workloads[row]) : "best";
     const std::string& guarantee = cell(row, "guarantee").text;
     const auto& bound = cell(row, "bound").number;
     if (guarantee == "optimal") return text;
@@ -118,6 +131,7 @@ class SweepText {
   const Console& console_;
   const SweepTable& table_;
   std::size_t objective_;
+  std::map<std::string, double> least_;  ///< of the objective, by workload
   std::vector<std::string> names_;
   bool has_areas_ = false;
 };
