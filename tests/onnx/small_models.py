@@ -291,6 +291,16 @@ def dequantised():
     y = g.node("Relu", g.node("Conv", pair(g, g.input(1, 3, 8, 8), 0.02, 120), w, b, pads=[1, 1, 1, 1]))
     y = g.node("Flatten", g.node("MaxPool", pair(g, y, 0.05, 3), kernel_shape=[2, 2], strides=[2, 2]))
     yield g.model(g.node("MatMul", y, constant(g, g.random.integers(-90, 90, (64, 5)).astype(int8), 0.01, 4)))
+    for name, axis, block, shape in [("rows", 0, 4, (8, 6)), ("columns", 1, 2, (8, 6)), ("short_last_block", 0, 3, (8, 6))]:
+        g = Graph(f"blocks_of_{name}", opset=21)
+        values = g.random.integers(-8, 8, shape).astype(int8)
+        scales = [-(-s // block) if d == axis else s for d, s in enumerate(shape)]
+        parts = g.positive(*scales), g.constant(g.random.integers(-3, 3, scales).astype(int8))
+        w = g.node("DequantizeLinear", g.constant(values), *parts, axis=axis, block_size=block)
+        yield g.model(g.node("MatMul", g.input(2, 8), w))
+    g = Graph("blocks_of_activations", opset=21)
+    x = g.node("QuantizeLinear", g.input(2, 8), g.positive(2, 2), g.constant(np.full((2, 2), 3, uint8)), axis=1, block_size=4)
+    yield g.model(g.node("Mul", g.node("Cast", x, to=FLOAT), g.constant(np.float32(0.5))))
     g = Graph("qdq_gemm", opset=19)
     w = constant(g, g.random.integers(-100, 100, (5, 6)).astype(int8), np.full(5, 0.01), np.arange(5), axis=0)
     x = pair(g, g.input(3, 6), 0.03, 100)

@@ -57,6 +57,12 @@ int bits_of(ElementType type) {
   }
 }
 
+bool is_of_numbers(ElementType type) {
+  constexpr int kText = 8, kLast = static_cast<int>(ElementType::kInt2);
+  const int number = static_cast<int>(type);
+  return number >= 1 && number <= kLast && number != kText;
+}
+
 bool is_integer(ElementType type) {
   switch (type) {
     case ElementType::kInt2:

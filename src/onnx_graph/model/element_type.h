@@ -35,6 +35,8 @@ enum class ElementType : int {
   kInt2 = 26
 };
 
+/// Whether ONNX has this type, and its values are numbers of a known width.
+bool is_of_numbers(ElementType type);
 /// Bits of one value, 8 of a Boolean; 32 of types without a width (text, unknown ones).
 int bits_of(ElementType type);
 /// Integers and Booleans.

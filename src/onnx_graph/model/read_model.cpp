@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "onnx_graph/model/onnx_messages.h"
 #include "onnx_graph/model/tensor_numbers.h"
@@ -140,11 +141,32 @@ class ModelReader {
     return shape;
   }
 
+  /// Values may be left out, but those that are there must be as many as the shape says.
+  static void check_length(const onnx::TensorProto& from, const Constant& tensor) {
+    const std::size_t length = from.raw_data().size();
+    const std::int64_t bits = bits_of(tensor.type);
+    if (length == 0 || !is_of_numbers(tensor.type)) return;
+    std::int64_t values = 1;
+    bool is_countable = true;
+    for (const std::int64_t size : tensor.shape) {
+      is_countable &= size == 0 || values <= std::numeric_limits<std::int32_t>::max() *
+                                                 std::int64_t{1024} / size;
+      values = is_countable ? values * size : values;
+    }
+    const std::int64_t wanted = (values * bits + 7) / 8;
+    if (is_countable && wanted == static_cast<std::int64_t>(length)) return;
+    throw Unreadable{fmt::format("the tensor '{}' of shape [{}] has {} bytes of values{}",
+                                 from.name(), fmt::join(tensor.shape, ", "), length,
+                                 is_countable ? fmt::format(", not {}", wanted) : ""),
+                     "the file is damaged, or was cut off"};
+  }
+
   Constant constant(const onnx::TensorProto& from) {
     Constant result;
     result.type = static_cast<ElementType>(from.data_type());
     result.shape = shape_of(from.name(), from.dims());
     if (from.data_location() == onnx::TensorProto::EXTERNAL) return result;
+    check_length(from, result);
     std::int64_t count = 1;
     for (const std::int64_t size : result.shape)
       if (size != 0 && count > kMostNumbersOfATensor / size)

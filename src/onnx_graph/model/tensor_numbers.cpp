@@ -43,8 +43,19 @@ std::vector<double> sixteen_bits(const std::vector<std::uint16_t>& bits, bool is
   return numbers;
 }
 
+/// Two in a byte, the first one in its lower half.
+std::vector<std::int64_t> halves_of_bytes(const std::vector<std::uint8_t>& bytes, std::size_t count,
+                                          bool is_signed) {
+  std::vector<std::int64_t> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t half = (bytes[i / 2] >> (i % 2 * 4)) & 15;
+    numbers[i] = is_signed && half > 7 ? half - 16 : half;
+  }
+  return numbers;
+}
+
 void read_raw(const std::string& raw, std::size_t count, Constant& constant) {
-  if (raw.size() != count * static_cast<std::size_t>(bits_of(constant.type)) / 8) return;
+  if (raw.size() != (count * static_cast<std::size_t>(bits_of(constant.type)) + 7) / 8) return;
   switch (constant.type) {
     case ElementType::kFloat:
       constant.reals = from_bytes<float, double>(raw, count);
@@ -79,6 +90,11 @@ void read_raw(const std::string& raw, std::size_t count, Constant& constant) {
     case ElementType::kInt64:
     case ElementType::kUint64:
       constant.integers = from_bytes<std::int64_t, std::int64_t>(raw, count);
+      break;
+    case ElementType::kInt4:
+    case ElementType::kUint4:
+      constant.integers =
+          halves_of_bytes({raw.begin(), raw.end()}, count, constant.type == ElementType::kInt4);
       break;
     default:
       break;
@@ -119,6 +135,14 @@ void read_numbers(const onnx::TensorProto& tensor, std::int64_t count, Constant&
     case ElementType::kUint16:
     case ElementType::kInt32:
       return take(tensor.int32_data(), n, constant.integers);
+    case ElementType::kInt4:
+    case ElementType::kUint4: {
+      std::optional<std::vector<std::uint8_t>> bytes;
+      take(tensor.int32_data(), (n + 1) / 2, bytes);
+      if (bytes)
+        constant.integers = halves_of_bytes(*bytes, n, constant.type == ElementType::kInt4);
+      return;
+    }
     default:
       return;
   }

@@ -27,6 +27,7 @@ const OperatorTable& all_operators() {
     add_recurrent(all);
     add_tensor_lists(all);
     add_open_sizes(all);
+    add_experts(all);
     return all;
   }();
   return table;

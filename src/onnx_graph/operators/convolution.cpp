@@ -179,6 +179,36 @@ void convolution(NodeContext& context) {
   context.set(0, std::move(result), type);
 }
 
+/// The channels come last, of weights perhaps too.
+void convolution_of_last_channels(NodeContext& context) {
+  const Value input = context.in(0), weight = context.in(1);
+  const std::size_t rank = input.shape.size();
+  if (rank < 3 || weight.shape.size() != rank) context.fail("its input has no plane");
+  std::vector<std::size_t> to_front = {0, rank - 1}, to_back = {0};
+  for (std::size_t d = 1; d + 1 < rank; ++d) to_front.push_back(d);
+  for (std::size_t d = 2; d < rank; ++d) to_back.push_back(d);
+  to_back.push_back(1);
+  const bool is_last = weight.shape[1] * context.integer("group", 1) != input.shape[rank - 1];
+  const std::string name = context.output_name();
+  View result = convolve(context, transposed(context.view(0), to_front),
+                         is_last ? transposed(context.view(1), to_front) : context.view(1),
+                         context.has(2) ? name + "_product" : name, input.type);
+  if (context.has(2)) result = add_to_channels(context, result, context.view(2), name, input.type);
+  context.set(0, transposed(result, to_back), input.type);
+}
+
+/// Inputs: x, weights, offsets, biases, a mask.
+void deformed_convolution(NodeContext& context) {
+  context.approximate(
+      "values are read at whole places: offsets, masks and interpolation are not priced");
+  const ElementType type = context.in(0).type;
+  const std::string name = context.output_name();
+  View result = convolve(context, context.view(0), context.view(1),
+                         context.has(3) ? name + "_product" : name, type);
+  if (context.has(3)) result = add_to_channels(context, result, context.view(3), name, type);
+  context.set(0, std::move(result), type);
+}
+
 /// Microsoft's: convolution, an addend, an activation.
 void fused_convolution(NodeContext& context) {
   const ElementType type = context.in(0).type;
@@ -240,6 +270,8 @@ void add_convolutions(OperatorTable& table) {
   table["Conv"] = convolution<convolve>;
   table["ConvTranspose"] = convolution<convolve_transposed>;
   table["FusedConv"] = fused_convolution;
+  table["NhwcConv"] = convolution_of_last_channels;
+  table["DeformConv"] = deformed_convolution;
 }
 
 }  // namespace sluice::onnx_graph

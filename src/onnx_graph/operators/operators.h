@@ -37,6 +37,7 @@ void packed_attention(NodeContext& context);
 void add_recurrent(OperatorTable& table);
 void add_tensor_lists(OperatorTable& table);
 void add_open_sizes(OperatorTable& table);
+void add_experts(OperatorTable& table);
 
 const OperatorTable& all_operators();
 

@@ -94,6 +94,9 @@ void fused_mat_mul(NodeContext& context) {
   std::vector<View> views = {context.view(0), context.view(1)};
   for (std::size_t i = 0; i < 2; ++i) {
     const std::size_t n = views[i].dimensions.size();
+    if (context.integer(i == 0 ? "transBatchA" : "transBatchB", 0) != 0 && n > 2)
+      std::rotate(views[i].dimensions.begin(), views[i].dimensions.begin() + 1,
+                  views[i].dimensions.end() - 1);  // the first dimension becomes that of the rows
     if (context.integer(i == 0 ? "transA" : "transB", 0) == 0 || n < 2) continue;
     std::swap(views[i].dimensions[n - 1], views[i].dimensions[n - 2]);
   }

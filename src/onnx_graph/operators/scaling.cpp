@@ -1,6 +1,8 @@
 #include "onnx_graph/operators/scaling.h"
 
 #include "onnx_graph/cascade/formulas.h"
+#include "onnx_graph/operators/joins.h"
+#include "sluice/support/checked.h"
 
 namespace sluice::onnx_graph {
 
@@ -64,7 +66,46 @@ std::size_t channel_axis(NodeContext& context, std::size_t rank) {
   return axis >= -n && axis < n ? context.axis(axis, rank) : 0;
 }
 
+View by_blocks(NodeContext& context, ElementType type, const ByScale& function) {
+  const Shape shape = context.in(0).shape;
+  const std::size_t axis = channel_axis(context, shape.size());
+  const std::int64_t block = context.integer("block_size", 0);
+  Shape scales = shape;
+  if (axis < shape.size() && block > 0) scales[axis] = ceil_divide(shape[axis], block);
+  if (axis >= shape.size() || block < 1 || context.in(1).shape != scales ||
+      (context.has(2) && context.in(2).shape != scales))
+    context.fail("its scales do not fit its blocks");
+  const std::string name = context.output_name();
+  const auto part = [&](std::int64_t first, std::int64_t n_blocks, std::int64_t size) {
+    View x = context.slice(context.view(0), axis, first * block, 1, n_blocks * size,
+                           ElementType::kUndefined);
+    Shape own = shape_of(x), split = own;
+    split[axis] = n_blocks;
+    split.insert(split.begin() + static_cast<std::ptrdiff_t>(axis) + 1, size);
+    std::vector<View> views = {context.reshape(x, split, ElementType::kUndefined)};
+    for (std::size_t input = 1; input < 3 && context.has(input); ++input) {
+      View view = context.slice(context.uncounted_view(input), axis, first, 1, n_blocks,
+                                ElementType::kUndefined);
+      view.dimensions.insert(view.dimensions.begin() + static_cast<std::ptrdiff_t>(axis) + 1,
+                             Digits{});
+      views.push_back(std::move(view));
+    }
+    const View made = context.pointwise(views, name, type, [&](const auto& v) {
+      return function(v[0], v[1], v.size() > 2 ? v[2] : number(0));
+    });
+    return context.reshape(made, own, type);
+  };
+  const std::int64_t whole = shape[axis] / block, rest = shape[axis] % block;
+  if (rest == 0) return part(0, whole, block);
+  if (whole == 0) return part(0, 1, rest);
+  return join(context, {part(0, whole, block), part(whole, 1, rest)}, axis, type);
+}
+
 View dequantise(NodeContext& context) {
+  if (context.integer("block_size", 0) != 0)
+    return by_blocks(context, context.in(1).type, [](const Expr& x, Expr scale, Expr zero) {
+      return dequantised(x, std::move(scale), std::move(zero));
+    });
   const std::size_t rank = context.in(0).shape.size(), axis = channel_axis(context, rank);
   Reads reads({context.view(0)});
   const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));

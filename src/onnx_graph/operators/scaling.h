@@ -42,6 +42,11 @@ Expr dequantised(const Expr& x, Expr scale, Expr zero);
 
 /// The attribute `axis` of a quantisation.
 std::size_t channel_axis(NodeContext& context, std::size_t rank);
+/// function(x, scale, zero) with scales and zero points of blocks along an axis, the last block
+/// perhaps a shorter one.
+using ByScale = std::function<Expr(const Expr&, Expr, Expr)>;
+View by_blocks(NodeContext& context, ElementType type, const ByScale& function);
+
 /// The real numbers of a DequantizeLinear.
 View dequantise(NodeContext& context);
 

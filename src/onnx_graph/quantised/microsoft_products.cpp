@@ -70,23 +70,37 @@ void mat_mul_n_bits(NodeContext& context) {
   if (shape.empty() || shape.back() != k || k < 1 || n < 1 || n > 1 << 28 || block < 1 ||
       bits < 1 || bits > 8)
     context.fail("its K, N, bits and block_size do not fit its operands");
-  if (k % block != 0) context.fail(fmt::format("{} rows are no blocks of {}", k, block));
   if (context.has(3)) context.approximate("zero points of blocks are left out");
-  const std::int64_t blocks = k / block;
+  const std::int64_t whole = k / block, rest = k % block, blocks = whole + (rest > 0 ? 1 : 0);
   const Value packed = context.in(1);
-  Constant weights;
-  weights.type = ElementType::kUint8;
-  weights.shape = {n, blocks, block};
-  const View w = context.table(name + "_weights", std::move(weights), packed.sources);
-  context.cascade().tensors[w.tensor].bits = static_cast<int>(bits);
   for (const std::string& source : packed.sources)
     if (context.lowering().sources.count(source) > 0) context.lowering().sources[source] = n * k;
   const View scales = context.reshape(context.uncounted_view(2), {n, blocks}, type);
-  const View a = context.reshape(context.view(0), {volume(shape) / k, blocks, block}, type);
+  const View a = context.reshape(context.view(0), {volume(shape) / k, k}, type);
   const bool has_addend = context.has(5);
-  View result = contract(context, {a, w, scales}, {"mgk", "ngk", "ng"}, "mn",
-                         has_addend ? name + "_product" : name, type, 1);
-  context.cascade().einsums.back().weight = 1;
+  const auto product = [&](std::int64_t first, std::int64_t count, std::int64_t size,
+                           const std::string& part) {
+    Constant weights;
+    weights.type = ElementType::kUint8;
+    weights.shape = {n, count, size};
+    const View w = context.table(part + "_weights", std::move(weights), packed.sources);
+    context.cascade().tensors[w.tensor].bits = static_cast<int>(bits);
+    const View rows = context.reshape(context.slice(a, 1, first * block, 1, count * size, type),
+                                      {volume(shape) / k, count, size}, type);
+    const View made = contract(context, {rows, w, context.slice(scales, 1, first, 1, count, type)},
+                               {"mgk", "ngk", "ng"}, "mn", part, type, 1);
+    context.cascade().einsums.back().weight = 1;
+    return made;
+  };
+  const std::string sum = has_addend ? name + "_product" : name;
+  View result;
+  if (rest == 0 || whole == 0) {
+    result = product(0, blocks, rest == 0 ? block : rest, sum);
+  } else {  // the last block is a shorter one
+    const View parts = product(0, whole, block, name + "_blocks");
+    result = context.pointwise({parts, product(whole, 1, rest, name + "_rest")}, sum, type,
+                               [](const auto& x) { return x[0] + x[1]; });
+  }
   Shape out = shape;
   out.back() = n;
   result = context.reshape(result, out, type);
@@ -94,6 +108,53 @@ void mat_mul_n_bits(NodeContext& context) {
     result = context.pointwise({result, context.view(5)}, name, type,
                                [](const auto& x) { return x[0] + x[1]; });
   context.set(0, result, type);
+}
+
+/// Rows of packed values with scales of blocks, a row for each index.
+void gather_block_quantized(NodeContext& context) {
+  const Value data = context.in(0);
+  const std::int64_t bits = context.integer("bits", 4), block = context.integer("block_size", 128);
+  const std::int64_t packed = data.type == ElementType::kUint8 && bits > 0 ? 8 / bits : 1;
+  const std::size_t rank = data.shape.size();
+  if (rank < 2 || bits < 1 || bits > 8 || block < 1) context.fail("its blocks do not fit its data");
+  const std::size_t axis = context.axis(context.integer("gather_axis", 0), rank);
+  const std::size_t quantised = context.axis(context.integer("quantize_axis", 1), rank);
+  Shape whole = data.shape;
+  whole.back() *= packed;
+  Shape shape(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(axis));
+  shape.insert(shape.end(), context.in(1).shape.begin(), context.in(1).shape.end());
+  shape.insert(shape.end(), whole.begin() + static_cast<std::ptrdiff_t>(axis) + 1, whole.end());
+  if (axis != 0 || quantised != rank - 1 || whole.back() % block != 0 || !data.constant) {
+    context.approximate(
+        "all of its table is read, not rows: they do not lie along the first axis, "
+        "or the blocks not in rows");
+    return price_per_element(context, {shape}, {context.in(2).type});
+  }
+  context.approximate(
+      "which rows it reads is not known before the run: the first ones stand for them");
+  if (context.has(3)) context.approximate("zero points of blocks are left out");
+  Constant values;
+  values.type = ElementType::kUint8;
+  values.shape = whole;
+  values.shape.back() /= block;
+  values.shape.push_back(block);
+  const ElementType type = context.in(2).type;
+  const View table = context.table(context.output_name() + "_values", values, data.sources);
+  context.cascade().tensors[table.tensor].bits = static_cast<int>(bits);
+  for (const std::string& source : data.sources)
+    if (context.lowering().sources.count(source) > 0)
+      context.lowering().sources[source] = volume(whole);
+  View scales = context.uncounted_view(2);
+  scales.dimensions.emplace_back();
+  const std::int64_t n = volume(context.in(1).shape);
+  std::vector<View> views = {table, scales};
+  for (View& view : views) {
+    view = context.slice(view, 0, 0, 1, n <= data.shape[0] ? n : 1, type);
+    if (n > data.shape[0]) repeat(view, 0, n);
+  }
+  const View made = context.pointwise(views, context.output_name(), type,
+                                      [](const auto& x) { return x[0] * x[1]; });
+  context.set(0, context.reshape(made, shape, type), type);
 }
 
 /// Rows of three tables for each index, added up, then normalised.
@@ -180,6 +241,7 @@ void add_microsoft_products(OperatorTable& table) {
   table["MatMulIntegerToFloat"] = mat_mul_integer_to_float;
   table["DynamicQuantizeMatMul"] = dynamic_quantize_mat_mul;
   table["MatMulNBits"] = mat_mul_n_bits;
+  table["GatherBlockQuantized"] = gather_block_quantized;
   table["EmbedLayerNormalization"] = embed_layer_normalization;
   table["FusedGemm"] = fused_gemm;
 }

@@ -13,21 +13,19 @@ ElementType type_of_zero(NodeContext& context, std::size_t input) {
   return context.has(input) ? context.in(input).type : ElementType::kUint8;
 }
 
-/// Scales of blocks have no rule.
-bool prices_blocks(NodeContext& context) {
-  if (context.integer("block_size", 0) == 0) return false;
-  context.approximate("scales of blocks are priced as one operation an element");
-  price_per_element(context, {context.in(0).shape});
-  return true;
-}
-
 void quantize_linear(NodeContext& context) {
   const Value input = context.in(0);
   const std::size_t rank = input.shape.size(), axis = channel_axis(context, rank);
   ElementType type = type_of_zero(context, 2);
   if (!context.has(2) && context.integer("output_dtype", 0) != 0)
     type = static_cast<ElementType>(context.integer("output_dtype", 0));
-  if (prices_blocks(context)) return;
+  if (context.integer("block_size", 0) != 0)
+    return context.set(0,
+                       by_blocks(context, type,
+                                 [&](const Expr& x, Expr s, Expr z) {
+                                   return quantised(x, std::move(s), std::move(z), type);
+                                 }),
+                       type, lowest(type) >= 0);
   Reads reads({context.view(0)});
   const std::size_t scale = reads.add(parameter(context, 1, 1, rank, axis));
   const std::size_t zero = reads.add(parameter(context, 2, 0, rank, axis));
@@ -42,7 +40,6 @@ void quantize_linear(NodeContext& context) {
 
 /// Nothing is written before somebody reads real numbers: products take the integers.
 void dequantize_linear(NodeContext& context) {
-  if (prices_blocks(context)) return;
   const Value input = context.in(0);
   const Node& node = context.node();
   Value value;
@@ -50,8 +47,9 @@ void dequantize_linear(NodeContext& context) {
   value.shape = input.shape;
   value.is_nonnegative =
       input.is_nonnegative && context.scalar(2).value_or(context.has(2) ? 1 : 0) == 0;
-  value.dequantised = {node.inputs[0], node.inputs[1], context.has(2) ? node.inputs[2] : "",
-                       channel_axis(context, input.shape.size())};
+  if (context.integer("block_size", 0) == 0)  // scales of blocks come out of no sum
+    value.dequantised = {node.inputs[0], node.inputs[1], context.has(2) ? node.inputs[2] : "",
+                         channel_axis(context, input.shape.size())};
   value.make_view = [node, record = context.record()](Lowering& lowering) {
     NodeContext own(lowering, node, record);
     return dequantise(own);

@@ -109,6 +109,7 @@ void group_query_attention(NodeContext& context) {
       return context.slice(context.view(input), 0, 0, 1, steps, type);
     };
     const View cos = angles(7), sin = angles(8);
+    context.approximate("which rows of the caches of angles it reads is left open: the first ones");
     const std::int64_t n_rotated = 2 * size_of(cos.dimensions.back());
     const bool is_interleaved = context.integer("rotary_interleaved", 0) != 0;
     const std::string name = context.output_name();

@@ -59,6 +59,21 @@ void ModelFile::add_output(const std::string& name) {
   model_.mutable_graph()->add_output()->set_name(name);
 }
 
+void ModelFile::add_output(const std::string& name, const std::vector<int>& shape) {
+  auto* info = model_.mutable_graph()->add_output();
+  info->set_name(name);
+  put_shape(*info, shape);
+}
+
+void ModelFile::add_integers(const std::string& name, const std::vector<int>& values,
+                             bool is_scalar) {
+  auto* tensor = model_.mutable_graph()->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(onnx::TensorProto::INT64);
+  if (!is_scalar) tensor->add_dims(static_cast<int>(values.size()));
+  for (const int value : values) tensor->add_int64_data(value);
+}
+
 std::string ModelFile::write(const std::string& name) const { return write_bytes(name, bytes()); }
 
 std::string write_bytes(const std::string& name, const std::string& bytes) {
@@ -67,6 +82,13 @@ std::string write_bytes(const std::string& name, const std::string& bytes) {
   const std::string path = (folder / name).string();
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
+}
+
+void set_integer(onnx::NodeProto& node, const std::string& attribute, int value) {
+  auto* added = node.add_attribute();
+  added->set_name(attribute);
+  added->set_type(onnx::AttributeProto::INT);
+  added->set_i(value);
 }
 
 void set_integers(onnx::NodeProto& node, const std::string& attribute,

@@ -16,7 +16,12 @@ class ModelFile {
   void add_weight(const std::string& name, const std::vector<int>& shape);  ///< without numbers
   onnx::NodeProto& add_node(const std::string& type, const std::vector<std::string>& inputs,
                             const std::string& output);
+  /// Whole numbers along one dimension; one alone as a scalar.
+  void add_integers(const std::string& name, const std::vector<int>& values,
+                    bool is_scalar = false);
   void add_output(const std::string& name);
+  void add_output(const std::string& name, const std::vector<int>& shape);
+  onnx::ModelProto& model() { return model_; }
   std::string bytes() const { return model_.SerializeAsString(); }
   /// Writes it into the folder of temporary files; the path.
   std::string write(const std::string& name) const;
@@ -28,6 +33,7 @@ class ModelFile {
 /// Bytes in a file of that name in the folder of temporary files; the path.
 std::string write_bytes(const std::string& name, const std::string& bytes);
 
+void set_integer(onnx::NodeProto& node, const std::string& attribute, int value);
 void set_integers(onnx::NodeProto& node, const std::string& attribute,
                   const std::vector<int>& values);
 
