@@ -45,7 +45,8 @@ enum class Counted : std::uint8_t {
 /// Whether something on the way to a compute costs energy or room that chains do not know of.
 bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute);
 
-/// What an Einsum costs at least if its points are spread over the computes in one way.
+/// What an Einsum costs at least if its points are spread over the computes in one way, or in one
+/// of a group of ways.
 struct SpreadBound {
   double seconds = 0;  ///< of the computes, or of a memory that is busy for longer
   /// Of the compute and what it and the memories on its way move (J), as far as it is counted.
@@ -54,7 +55,11 @@ struct SpreadBound {
   double price = 0;         ///< refine(): of no chain less
   bool is_refined = false;  ///< it knows no more
   std::size_t n_steps = 0;  ///< of refine(): those that are over
+  bool is_group = false;    ///< to be split before it is refined
 };
+
+/// Ways to spread an Einsum in one list; more are groups at first.
+inline constexpr std::size_t kMostSpreads = 20'000;
 
 /// Lower bounds of one Einsum among the others, with perfect factors and no incremental nodes: one
 /// for each way to spread its points over the computes. First what the operands cost, then, on
@@ -71,13 +76,19 @@ class EinsumChains {
     double share = 1;
   };
   EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted = Counted::kPart,
-               const std::optional<Discount>& discount = std::nullopt);
+               const std::optional<Discount>& discount = std::nullopt,
+               std::size_t most_spreads = kMostSpreads);
   EinsumChains(EinsumChains&&) noexcept;
   EinsumChains& operator=(EinsumChains&&) noexcept;
   ~EinsumChains();
 
   /// Empty for copies, and where there are too many ways.
   const std::vector<SpreadBound>& spreads() const { return spreads_; }
+  /// Adds the parts of a group at the end of the list: some spreads, or smaller groups. Its own
+  /// bound is infinite then. Of equal Einsums split alike, equal places mean the same.
+  void split(std::size_t group);
+  /// Whether there is room in the list; without, groups stay what they are.
+  bool may_split() const { return spreads_.size() < kMostListed; }
   /// Whether they know all that the Einsum accesses, where its points are spread, and all that
   /// costs energy or room on the way to its computes.
   bool know_all() const;
@@ -110,11 +121,14 @@ class EinsumChains {
                                  const ChainSteps& outermost,
                                  const std::atomic<bool>* cancel) const;
   /// Whether a spread's loops outside of the nodes among these steps are those that they have, and
-  /// what it leaves of each variable is a multiple of their temporal loops.
+  /// what it leaves of each variable is a multiple of their temporal loops; of a group, whether
+  /// they may be.
   bool begins_with(std::size_t spread, const ChainSteps& outermost) const;
-  /// Which part of the instances that `min_usage` asks for a spread uses: 1 where it is enough.
+  /// Which part of the instances that `min_usage` asks for a spread uses: 1 where it is enough; of
+  /// a group, at most.
   double demanded_use(std::size_t spread) const;
-  /// Over how many instances of a memory on the way, or of those around it, a spread goes.
+  /// Over how many instances of a memory on the way, or of those around it, a spread goes; a group,
+  /// at least.
   double instances_of(std::size_t spread, ComponentId memory) const;
   /// States of all lattices whose spreads may cost less than `limit` (J): a tile shape, and the
   /// memory of each tensor's innermost node.
@@ -127,6 +141,8 @@ class EinsumChains {
 
  private:
   struct Way;
+  static constexpr std::size_t kMostListed = 200'000;
+  void list(std::size_t way, std::size_t from);
   std::vector<SpreadBound> spreads_;
   bool know_costs_ = true;
   std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sluice/model/binding.h"
+#include "sluice/model/einsum_chains.h"
 #include "sluice/model/relaxed_machine.h"
 
 namespace sluice {
@@ -17,9 +18,10 @@ namespace sluice {
 class InnerChains {
  public:
   /// `problem` must outlive it. `j_per_s`: what a second is worth in mappings of interest: how far
-  /// slow ways to spread an Einsum are looked at. `cancel` may be null.
+  /// slow ways to spread an Einsum are looked at. `cancel` may be null. `most_spreads`: of
+  /// EinsumChains.
   InnerChains(const BoundProblem& problem, ComponentId cut, double j_per_s,
-              const std::atomic<bool>* cancel);
+              const std::atomic<bool>* cancel, std::size_t most_spreads = kMostSpreads);
   InnerChains(const InnerChains&) = delete;
   InnerChains& operator=(const InnerChains&) = delete;
   ~InnerChains();
@@ -35,6 +37,7 @@ class InnerChains {
   const BoundProblem& problem_;
   ComponentId cut_;
   double j_per_s_;
+  std::size_t most_spreads_;
   std::vector<std::unique_ptr<Part>> parts_;  ///< one for all Einsums that are equal
   std::vector<std::size_t> part_of_;          ///< per Einsum; their number: none
   std::size_t round_ = 0, next_part_ = 0;

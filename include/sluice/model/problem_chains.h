@@ -28,9 +28,9 @@ class ProblemChains {
 
   /// `problem` must outlive it. `counted`: with kWhole, of mappings whose Einsums share no node of
   /// a tensor but the first, and pass on no rows. `cancel` ends it, which then knows nothing; may
-  /// be null.
+  /// be null. `most_spreads`: of EinsumChains.
   ProblemChains(const BoundProblem& problem, Goal goal, Counted counted,
-                const std::atomic<bool>* cancel);
+                const std::atomic<bool>* cancel, std::size_t most_spreads = kMostSpreads);
   ProblemChains(const ProblemChains&) = delete;
   ProblemChains& operator=(const ProblemChains&) = delete;
   ~ProblemChains();
@@ -64,6 +64,8 @@ class ProblemChains {
   double all_energy(double energy_j, double seconds) const;
   std::optional<Chain> renamed(Chain chain, EinsumId from, EinsumId to) const;
   double price_of_one(std::size_t spread) const;
+  std::vector<std::size_t> cheapest_of_one(double limit);
+  std::vector<Choice> open_choices(const std::atomic<bool>* cancel);
   bool refine_one(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
 
   const BoundProblem& problem_;

@@ -101,10 +101,13 @@ EinsumSearch::EinsumSearch(const BoundProblem& bounded, EinsumId einsum, const B
       problem_(AloneIn(bounded, einsum, backings).take()),
       outermost_(std::move(outermost)),
       chains_(problem_, EinsumId(0)),
-      traffic_(outer_traffic_bounds(problem_)),
-      tried_(chains_.spreads().size(), 0) {
-  for (std::size_t w = 0; w < tried_.size(); ++w)
-    if (!chains_.begins_with(w, outermost_)) tried_[w] = 1;
+      traffic_(outer_traffic_bounds(problem_)) {
+  add_ways();
+}
+
+void EinsumSearch::add_ways() {
+  for (std::size_t w = tried_.size(); w < chains_.spreads().size(); ++w)
+    tried_.push_back(chains_.begins_with(w, outermost_) ? 0 : 1);
 }
 
 CostTotals EinsumSearch::least(std::size_t way) const {
@@ -125,19 +128,34 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
   for (std::size_t n = 0; n < most_ways && !is_cancelled(cancel); ++n) {
     if (best_ && !goes_on) return;
     // Those first that use as many instances as they are asked to.
-    std::optional<std::size_t> next;
-    std::pair<double, double> first = {-use_, least_price};
-    for (std::size_t w = 0; w < tried_.size(); ++w) {
-      if (tried_[w] != 0) continue;
-      const double own = price_of(least(w));
-      if (const std::pair order(-chains_.demanded_use(w), own);
-          own < least_price && order < first) {
-        first = order;
-        next = w;
+    std::pair<double, double> first;
+    const auto next_from = [&](std::size_t begin) {
+      std::optional<std::size_t> next;
+      first = {-use_, least_price};
+      for (std::size_t w = begin; w < tried_.size(); ++w) {
+        if (tried_[w] != 0) continue;
+        const double own = price_of(least(w));
+        if (!(own < least_price) || !(std::pair(-1.0, own) < first)) continue;
+        if (const std::pair order(-chains_.demanded_use(w), own); order < first) {
+          first = order;
+          next = w;
+        }
       }
+      return next;
+    };
+    std::optional<std::size_t> next = next_from(0);
+    // From a group on to the best of its parts, and of theirs.
+    while (next && chains_.spreads()[*next].is_group && chains_.may_split()) {
+      const std::size_t n_before = tried_.size();
+      tried_[*next] = 1;
+      chains_.split(*next);
+      add_ways();
+      next = next_from(n_before);
+      if (!next) next = next_from(0);
     }
     if (!next) return;
     tried_[*next] = 1;
+    if (chains_.spreads()[*next].is_group) continue;
     for (const Chain& chain : chains_.good_chains(*next, worth, outermost_, cancel)) {
       auto found = choice_of(chain, einsum_.index(), worth, like, space, use);
       if (!found || price_of(found->totals) >= least_price) continue;

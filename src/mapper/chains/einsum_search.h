@@ -28,6 +28,7 @@ class EinsumSearch {
   EinsumSearch(const EinsumSearch&) = delete;
   EinsumSearch& operator=(const EinsumSearch&) = delete;
 
+  /// Ways to spread the points, or groups of them.
   std::size_t n_ways() const { return tried_.size(); }
   /// What the Einsum costs at least if its points are spread in the i-th way.
   CostTotals least(std::size_t way) const;
@@ -40,6 +41,8 @@ class EinsumSearch {
   const std::optional<PricedChoice>& best() const { return best_; }
 
  private:
+  void add_ways();
+
   EinsumId einsum_;
   BoundProblem problem_;
   ChainSteps outermost_;

@@ -273,7 +273,7 @@ ByChains map_by_chains(const BoundProblem& problem, const MapperOptions& options
       ChainBound::of(problem, bounded, options, control.incumbent, options.threads, control.cancel);
   constexpr double kMostStates = 2e10;  // about a minute
   const bool can_prove = chains && (problem.einsums.size() == 1 || chains->are_apart());
-  if (!can_prove || chains->n_states() > kMostStates) return found;
+  if (!can_prove || (!options.budget_seconds && chains->n_states() > kMostStates)) return found;
   const auto tell = [&](double bound) {
     if (control.progress)
       control.progress("raising the bound", bound / control.incumbent->objective());

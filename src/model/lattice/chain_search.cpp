@@ -103,7 +103,7 @@ class TileLattice::Search {
         limit_(limit),
         effort_(effort),
         frontier_(effort) {
-    for (const Factors64& inside : lattice_.least_inside_)
+    for (const Factors64& inside : lattice_.inside_)
       active_.push_back(
           std::min(chain_.instances[active_.size()], lattice_.spread_.lanes / product_of(inside)));
   }
@@ -288,7 +288,7 @@ class TileLattice::Search {
   /// Whether spatial loops stand between the nodes of two memories.
   bool spreads_between(std::size_t outer, std::size_t inner) const {
     for (std::size_t g = 0; g < lattice_.spread_.gaps.size(); ++g) {
-      const std::size_t memory = chain_.spreads.gaps()[g].memory;
+      const std::size_t memory = chain_.spreads->gaps()[g].memory;
       const Factors64& factors = lattice_.spread_.gaps[g]->all;
       if (outer < memory && memory <= inner &&
           std::any_of(factors.begin(), factors.end(), [](std::int64_t f) { return f > 1; }))

@@ -41,9 +41,9 @@ bool are_copies(const Workload& workload, TensorId a, TensorId b) {
 }  // namespace
 
 ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
-                           Counted counted)
+                           Counted counted, std::size_t most_spreads)
     : memories(memories_of(problem, compute)),
-      spreads(problem, id, compute, memories),
+      spreads(std::make_shared<Spreads>(problem, id, compute, memories, most_spreads)),
       points(iteration_points(problem.workload[id]) * instances_of(problem, id)) {
   const BoundEinsum& bound = problem[id];
   for (const VariableRange& range : problem.workload[id].iteration_space)
@@ -113,8 +113,18 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
     own.is_backed_first = must_be_outermost;
     own.is_above_all = problem.workload[own.tensor].persistent;
     own.has_nodes = must_be_outermost || !own.is_above_all;
+    for (const std::vector<GapFactors>& gap : spreads->factors()) {
+      own.most_same.push_back(1);
+      for (const GapFactors& factors : gap)
+        own.most_same.back() = std::max(own.most_same.back(), own.same_in(factors.all));
+    }
     tensors.push_back(std::move(own));
   }
+  spreads->set_kinds([&](const Factors64& factors) {
+    std::vector<double> key = {product_of(factors)};
+    for (const ChainTensor& tensor : tensors) key.push_back(tensor.same_in(factors));
+    return key;
+  });
 }
 
 bool ChainTensor::equals(const ChainTensor& other) const {
@@ -146,22 +156,11 @@ bool ChainTensor::equals(const ChainTensor& other) const {
 }
 
 bool ChainTensors::equals(const ChainTensors& other) const {
-  const auto same_spread = [](const Spread& a, const Spread& b) {
-    return a.all == b.all && a.gaps.size() == b.gaps.size() &&
-           std::equal(a.gaps.begin(), a.gaps.end(), b.gaps.begin(),
-                      [](const GapFactors* x, const GapFactors* y) { return x->all == y->all; });
-  };
-  const auto same_gap = [](const SpatialGap& a, const SpatialGap& b) {
-    return a.memory == b.memory && a.may_reuse == b.may_reuse && a.dimensions == b.dimensions;
-  };
-  return std::equal(spreads.gaps().begin(), spreads.gaps().end(), other.spreads.gaps().begin(),
-                    other.spreads.gaps().end(), same_gap) &&
-         memories == other.memories && size_bits == other.size_bits &&
-         forces_order == other.forces_order && sizes == other.sizes && points == other.points &&
+  return spreads->equals(*other.spreads) && memories == other.memories &&
+         size_bits == other.size_bits && forces_order == other.forces_order &&
+         sizes == other.sizes && points == other.points &&
          std::equal(tensors.begin(), tensors.end(), other.tensors.begin(), other.tensors.end(),
-                    [](const ChainTensor& a, const ChainTensor& b) { return a.equals(b); }) &&
-         std::equal(spreads.all().begin(), spreads.all().end(), other.spreads.all().begin(),
-                    other.spreads.all().end(), same_spread);
+                    [](const ChainTensor& a, const ChainTensor& b) { return a.equals(b); });
 }
 
 void ChainTensors::charge_for_time(std::size_t memory, double j_per_s) {
@@ -190,6 +189,8 @@ double ChainTensors::n_states(const Spread& spread) const {
     n *= static_cast<double>(divisors_of(sizes[v] / spread.all[v]).size());
   for (const ChainTensor& tensor : tensors)
     if (tensor.has_nodes) n *= static_cast<double>(tensor.memories.size() + 1);
+  for (std::size_t g = spread.gaps.size(); g < spreads->gaps().size(); ++g)
+    n *= static_cast<double>(spreads->factors()[g].size());
   return n;
 }
 
@@ -206,29 +207,45 @@ double ChainTensor::same_in(const Factors64& factors) const {
   return instances;
 }
 
+bool ChainTensor::is_between(const SpatialGap& gap, std::size_t outer, std::size_t inner) const {
+  const bool is_outside = gap.memory <= outer && !(is_above_all && outer == 0);
+  return !is_outside && gap.memory <= inner && (gap.may_reuse >> access->tensor & 1) != 0;
+}
+
 double ChainTensors::spread_between(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
                                     const Spread& spread) const {
   double product = 1;
-  const std::vector<SpatialGap>& gaps = spreads.gaps();
-  for (std::size_t g = 0; g < gaps.size(); ++g) {
-    const bool is_outside = gaps[g].memory <= outer && !(tensor.is_above_all && outer == 0);
-    if (is_outside || gaps[g].memory > inner ||
-        (gaps[g].may_reuse >> tensor.access->tensor & 1) == 0)
-      continue;
-    product *= spread.gaps.empty() ? gaps[g].fanout : tensor.same_in(spread.gaps[g]->all);
-  }
-  return spread.gaps.empty() ? std::min(product, tensor.same_in(spread.all)) : product;
+  for (std::size_t g = 0; g < spread.gaps.size(); ++g)
+    if (tensor.is_between(spreads->gaps()[g], outer, inner))
+      product *= tensor.same_in(spread.gaps[g]->all);
+  return product;
+}
+
+/// The same in gaps that a group of spreads leaves open, at most.
+double ChainTensors::open_same_in(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
+                                  const Spread& spread) const {
+  double product = 1, room = 1;
+  if (!spreads->is_group(spread)) return product;
+  for (std::size_t g = spread.gaps.size(); g < spreads->gaps().size(); ++g)
+    if (tensor.is_between(spreads->gaps()[g], outer, inner)) product *= tensor.most_same[g];
+  for (std::size_t v = 0; v < sizes.size(); ++v)
+    if (tensor.access->relevance[v] == Relevance::kIrrelevant)
+      room *= static_cast<double>(sizes[v] / spread.all[v]);
+  return std::min(product, room);
 }
 
 ChainTensors::Moves ChainTensors::operand_moves(const ChainTensor& tensor, std::size_t i,
                                                 const Spread& spread) const {
   // Where it may stand above all loops in any memory, as if it stood in the first one.
-  const double served =
-      spread_between(tensor, tensor.has_nodes ? tensor.memories[i] : 0, memories.size(), spread);
+  const std::size_t outer = tensor.has_nodes ? tensor.memories[i] : 0;
+  const double served = spread_between(tensor, outer, memories.size(), spread) *
+                        open_same_in(tensor, outer, memories.size(), spread);
   Moves moves{points / served, 0};
   if (!tensor.access->is_output || tensor.has_windows) return moves;
   // The first sums, on any instance, are not there to be read yet.
-  const double first_sums = tensor.values * tensor.same_in(spread.all);
+  double first_sums = tensor.values * tensor.same_in(spread.all);
+  for (std::size_t g = spread.gaps.size(); g < spreads->gaps().size(); ++g)
+    first_sums *= tensor.most_same[g];
   moves.returned = std::max(0.0, points - first_sums) / served;
   return moves;
 }
@@ -275,14 +292,14 @@ ChainTensors::Filled ChainTensors::least_filled(const ChainTensor& tensor, std::
                                                 std::size_t i, const Spread& spread) const {
   double values = tensor.values;  // on each of the instances that have the same
   for (std::size_t g = 0; g < spread.gaps.size(); ++g)
-    if (spreads.gaps()[g].memory <= tensor.memories[i])
+    if (spreads->gaps()[g].memory <= tensor.memories[i])
       values *= tensor.same_in(spread.gaps[g]->all);
   return {values,
           values / spread_between(tensor, tensor.memories[from], tensor.memories[i], spread)};
 }
 
 double ChainTensors::least_energy(const ChainTensor& tensor, const Spread& spread) const {
-  if (!knows_ways(tensor, spread)) return least_operand_energy(tensor, spread);
+  if (!tensor.has_nodes) return least_operand_energy(tensor, spread);
   const bool is_output = tensor.access->is_output;
   const auto node = [&](std::size_t from, std::size_t i) {
     const Filled filled = least_filled(tensor, from, i, spread);
@@ -302,7 +319,7 @@ double ChainTensors::least_energy(const Spread& spread) const {
 
 double ChainTensors::least_busy_seconds(const ChainTensor& tensor, std::size_t memory, bool reads,
                                         bool writes, const Spread& spread) const {
-  if (!knows_ways(tensor, spread)) return 0;
+  if (!tensor.has_nodes) return 0;
   const bool is_output = tensor.access->is_output;
   const auto read = [&](std::size_t i, double values) {
     return reads && values > 0 && tensor.memories[i] == memory ? values * tensor.read_s[i] : 0;
@@ -326,8 +343,9 @@ double ChainTensors::least_busy_seconds(const Spread& spread) const {
   double longest = 0;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     double active = 1;
-    for (std::size_t g = 0; g < spread.gaps.size(); ++g)
-      if (spreads.gaps()[g].memory <= m) active *= product_of(spread.gaps[g]->all);
+    for (std::size_t g = 0; g < spreads->gaps().size(); ++g)
+      if (spreads->gaps()[g].memory <= m)
+        active *= g < spread.gaps.size() ? product_of(spread.gaps[g]->all) : spreads->most_lanes(g);
     const auto busy = [&](bool reads, bool writes) {
       double seconds = 0;
       for (const ChainTensor& tensor : tensors)

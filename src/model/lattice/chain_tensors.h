@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "sluice/model/binding.h"
@@ -34,18 +35,23 @@ struct ChainTensor {
   bool is_above_all = false;
   /// Otherwise it may stand above all loops in any memory: its operands alone are counted.
   bool has_nodes = true;
+  /// Per gap: of its instances, those for which one value is the same, at most.
+  std::vector<double> most_same;
 
   bool slides() const { return has_windows && !access->is_output; }
   /// Of the instances that spatial loops with these factors use, those for which one value is the
   /// same.
   double same_in(const Factors64& factors) const;
+  /// Whether the gap's instances share what a memory outside of it hands in, down to `inner`.
+  bool is_between(const SpatialGap& gap, std::size_t outer, std::size_t inner) const;
   bool equals(const ChainTensor& other) const;
 };
 
 /// An Einsum's tensors that bounds know, on the way to a compute.
 struct ChainTensors {
+  /// `most_spreads`: in one list (EinsumChains).
   ChainTensors(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
-               Counted counted);
+               Counted counted, std::size_t most_spreads);
 
   /// Energy of the operand that the compute takes from (hands to) the i-th of the tensor's
   /// memories (J).
@@ -63,7 +69,8 @@ struct ChainTensors {
   void charge_for_time(std::size_t memory, double j_per_s);
   /// What the outermost memories move, so many of them, costs this share of its energy.
   void discount(std::size_t n_memories, double share);
-  /// Tile shapes of a spread, and for each the memories of the innermost nodes.
+  /// Tile shapes of a spread, and for each the memories of the innermost nodes; of all spreads of a
+  /// group, at most.
   double n_states(const Spread& spread) const;
   /// Whether all numbers here are those of another Einsum, names aside.
   bool equals(const ChainTensors& other) const;
@@ -83,15 +90,14 @@ struct ChainTensors {
   std::vector<double> instances;      ///< per memory
   std::vector<char> separate_ports;   ///< per memory
   std::vector<ChainTensor> tensors;
-  bool knows_all = true;  ///< no access of the Einsum is missing
-  Spreads spreads;
-  Factors64 sizes;    ///< per variable
-  double points = 0;  ///< of all runs of the Einsum
+  bool knows_all = true;             ///< no access of the Einsum is missing
+  std::shared_ptr<Spreads> spreads;  ///< copies have the same
+  Factors64 sizes;                   ///< per variable
+  double points = 0;                 ///< of all runs of the Einsum
 
  private:
-  bool knows_ways(const ChainTensor& tensor, const Spread& spread) const {
-    return tensor.has_nodes && spread.gaps.size() == spreads.gaps().size();
-  }
+  double open_same_in(const ChainTensor& tensor, std::size_t outer, std::size_t inner,
+                      const Spread& spread) const;
   template <class Node, class Operand>
   double least_way(const ChainTensor& tensor, const Node& node, const Operand& operand) const;
   /// Values that all nodes at a memory take or hand back, and that their feeder gives or gets.

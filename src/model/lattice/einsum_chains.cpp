@@ -1,9 +1,11 @@
 #include "sluice/model/einsum_chains.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
-#include <numeric>
+#include <queue>
+#include <unordered_map>
 
 #include "chain_tensors.h"
 #include "model/bind/compute_bound.h"
@@ -61,7 +63,7 @@ class ChainWriter {
     chain.compute = compute_.component;
     std::size_t gap = 0;
     for (std::size_t s = 0; s <= steps_.size(); ++s) {
-      for (; gap < spread_.gaps.size() && steps_above(tensors_.spreads.gaps()[gap]) <= s; ++gap)
+      for (; gap < spread_.gaps.size() && steps_above(tensors_.spreads->gaps()[gap]) <= s; ++gap)
         spread_over(gap, &chain);
       if (s < steps_.size()) chain.steps.push_back(steps_[s]);
     }
@@ -75,10 +77,10 @@ class ChainWriter {
   }
 
   void spread_over(std::size_t gap, Chain* chain) const {
-    const auto& dimensions = tensors_.spreads.gaps()[gap].dimensions;
-    if (is_given(tensors_.spreads.gaps()[gap], outermost_)) {
+    const auto& dimensions = tensors_.spreads->gaps()[gap].dimensions;
+    if (is_given(tensors_.spreads->gaps()[gap], outermost_)) {
       for (const auto& step : outermost_)
-        if (is_in(tensors_.spreads.gaps()[gap], step)) chain->steps.push_back(step);
+        if (is_in(tensors_.spreads->gaps()[gap], step)) chain->steps.push_back(step);
       return;
     }
     const std::vector<Factors64>& factors = spread_.gaps[gap]->by_dimension;
@@ -111,10 +113,10 @@ bool has_unknown_costs(const BoundProblem& problem, const BoundCompute& compute)
 
 struct EinsumChains::Way {
   Way(const BoundProblem& problem, EinsumId id, const BoundCompute& own, Counted counted,
-      const std::optional<Discount>& discount)
+      const std::optional<Discount>& discount, std::size_t most_spreads)
       : bound(problem[id]),
         compute(own),
-        tensors(problem, id, own, counted),
+        tensors(problem, id, own, counted, most_spreads),
         compute_j(compute_energy(problem, id, own)),
         seconds(tensors.points * seconds_per_point(problem, id, own)) {
     if (!discount) return;
@@ -125,11 +127,18 @@ struct EinsumChains::Way {
                      discount->share);
   }
 
+  SpreadBound first_bound(const Spread& spread) const {
+    SpreadBound bound;
+    bound.seconds = std::max(seconds / spread.lanes, tensors.least_busy_seconds(spread));
+    bound.energy_j = compute_j + tensors.least_energy(spread);
+    bound.is_group = tensors.spreads->is_group(spread);
+    return bound;
+  }
+
   /// What a lattice has found; nothing where it says too little.
   std::optional<Chain> chain(const Spread& spread, const TileLattice& lattice,
                              const ChainSteps& outermost) const {
-    if (lattice.steps().empty() || spread.gaps.size() < tensors.spreads.gaps().size())
-      return std::nullopt;
+    if (lattice.steps().empty()) return std::nullopt;
     ChainWriter writer(tensors, spread, compute, outermost);
     std::vector<const ChainTensor*> with_nodes;
     for (const ChainTensor& tensor : tensors.tensors) {
@@ -175,61 +184,88 @@ struct EinsumChains::Way {
   const BoundEinsum& bound;
   const BoundCompute& compute;
   ChainTensors tensors;
-  double compute_j, seconds;  ///< of all points, on one instance
+  double compute_j, seconds;                                  ///< of all points, on one instance
+  std::unordered_map<std::size_t, SpreadBound> first_bounds;  ///< per kind of spread
 };
 
 EinsumChains::EinsumChains(const BoundProblem& problem, EinsumId einsum, Counted counted,
-                           const std::optional<Discount>& discount) {
+                           const std::optional<Discount>& discount, std::size_t most_spreads) {
   if (problem.workload[einsum].is_copy_operation) return;
   for (const BoundCompute& compute : problem[einsum].computes) {
-    ways_.push_back(std::make_unique<Way>(problem, einsum, compute, counted, discount));
+    ways_.push_back(
+        std::make_unique<Way>(problem, einsum, compute, counted, discount, most_spreads));
     const Way& way = *ways_.back();
     know_costs_ = know_costs_ && !has_unknown_costs(problem, compute);
-    const std::vector<Spread>& spreads = way.tensors.spreads.all();
-    if (spreads.empty()) {  // nothing is known of this way
+    if (way.tensors.spreads->all().empty()) {  // nothing is known of this way
       spreads_.clear();
       return;
     }
-    for (std::size_t i = 0; i < spreads.size(); ++i) {
-      spreads_.push_back(
-          {std::max(way.seconds / spreads[i].lanes, way.tensors.least_busy_seconds(spreads[i])),
-           way.compute_j + way.tensors.least_energy(spreads[i]), 0, false});
-      way_of_.push_back(ways_.size() - 1);
-      index_in_way_.push_back(i);
-    }
+    list(ways_.size() - 1, 0);
+  }
+}
+
+/// From one place on, in the order of the way.
+void EinsumChains::list(std::size_t w, std::size_t from) {
+  Way& way = *ways_[w];
+  const std::deque<Spread>& all = way.tensors.spreads->all();
+  for (std::size_t i = from; i < all.size(); ++i) {
+    const auto [known, is_new] = way.first_bounds.try_emplace(way.tensors.spreads->kind_of(all[i]));
+    if (is_new) known->second = way.first_bound(all[i]);
+    spreads_.push_back(known->second);
+    way_of_.push_back(w);
+    index_in_way_.push_back(i);
   }
   chains_.resize(spreads_.size());
 }
 
+void EinsumChains::split(std::size_t group) {
+  const std::size_t w = way_of_[group];
+  Spreads& spreads = *ways_[w]->tensors.spreads;
+  const std::size_t before = spreads.all().size();
+  spreads.split(index_in_way_[group]);
+  list(w, before);
+  SpreadBound& own = spreads_[group];
+  own.price = own.energy_j = std::numeric_limits<double>::infinity();
+  own.is_refined = true;
+  own.is_group = false;
+}
+
 bool EinsumChains::know_all() const {
   return know_costs_ && !spreads_.empty() &&
-         std::all_of(ways_.begin(), ways_.end(), [](const auto& way) {
-           const std::vector<Spread>& spreads = way->tensors.spreads.all();
-           return way->tensors.knows_all &&
-                  spreads.front().gaps.size() == way->tensors.spreads.gaps().size();
-         });
+         std::all_of(ways_.begin(), ways_.end(),
+                     [](const auto& way) { return way->tensors.knows_all; });
 }
 
 /// Some at once, those first that may have it.
 double EinsumChains::least_energy(double limit, const Parallel& parallel,
                                   const std::atomic<bool>* cancel) {
   constexpr std::size_t kAtOnce = 8;
+  using Open = std::pair<double, std::size_t>;  // bound, spread
   const auto price = [](double energy_j, double) { return energy_j; };
   const auto least_of = [&](std::size_t s) {
     return std::max(spreads_[s].price, spreads_[s].energy_j);
   };
-  std::vector<std::size_t> order(spreads_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return least_of(a) < least_of(b); });
-  for (std::size_t n = 0; n < order.size() && least_of(order[n]) < limit; n += kAtOnce) {
-    const std::size_t count = std::min(kAtOnce, order.size() - n);
-    parallel(count, [&](std::size_t i) { refine(order[n + i], price, limit, cancel); });
-    for (std::size_t i = n; i < n + count; ++i) limit = std::min(limit, least_of(order[i]));
-    if (cancel != nullptr && *cancel) {  // the others are no better than they seem
-      for (std::size_t i = n; i < order.size(); ++i) limit = std::min(limit, least_of(order[i]));
-      break;
+  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
+  std::size_t n_known = 0;
+  const auto add_new = [&] {
+    for (; n_known < spreads_.size(); ++n_known) open.emplace(least_of(n_known), n_known);
+  };
+  add_new();
+  while (!open.empty() && open.top().first < limit) {
+    const bool is_over = cancel != nullptr && *cancel;
+    if (is_over || !may_split()) return open.top().first;  // no better than they seem
+    std::vector<std::size_t> some;
+    while (!open.empty() && some.size() < kAtOnce && open.top().first < limit) {
+      const std::size_t s = open.top().second;
+      open.pop();
+      if (spreads_[s].is_group)
+        split(s);
+      else
+        some.push_back(s);
+      add_new();
     }
+    parallel(some.size(), [&](std::size_t i) { refine(some[i], price, limit, cancel); });
+    for (const std::size_t s : some) limit = std::min(limit, least_of(s));
   }
   return limit;
 }
@@ -256,7 +292,7 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
   SpreadBound& bound = spreads_[index];
   if (bound.is_refined) return;
   const Way& way = *ways_[way_of_[index]];
-  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
+  const Spread& spread = way.tensors.spreads->all()[index_in_way_[index]];
   const auto whole = [&](double energy_j, double seconds) {
     return price(way.compute_j + energy_j, seconds);
   };
@@ -303,7 +339,7 @@ std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& wor
   constexpr double kMostStates = 8e6;  // 64 MB, some hundredths of a second
   std::vector<Chain> chains;
   const Way& way = *ways_[way_of_[index]];
-  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
+  const Spread& spread = way.tensors.spreads->all()[index_in_way_[index]];
   const auto begin = way.steps_of(outermost);
   if (!begin || !begins_with(index, outermost)) return chains;
   const auto energy = [](double energy_j, double) { return energy_j; };
@@ -346,10 +382,9 @@ std::vector<Chain> EinsumChains::good_chains(std::size_t index, const Worth& wor
 
 bool EinsumChains::begins_with(std::size_t index, const ChainSteps& outermost) const {
   const Way& way = *ways_[way_of_[index]];
-  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
-  const std::vector<SpatialGap>& gaps = way.tensors.spreads.gaps();
-  if (spread.gaps.size() < gaps.size()) return false;
-  for (std::size_t g = 0; g < gaps.size(); ++g) {
+  const Spread& spread = way.tensors.spreads->all()[index_in_way_[index]];
+  const std::vector<SpatialGap>& gaps = way.tensors.spreads->gaps();
+  for (std::size_t g = 0; g < spread.gaps.size(); ++g) {
     if (!is_given(gaps[g], outermost)) continue;
     Factors64 factors(way.tensors.sizes.size(), 1);
     for (const auto& step : outermost)
@@ -372,16 +407,15 @@ bool EinsumChains::begins_with(std::size_t index, const ChainSteps& outermost) c
 
 double EinsumChains::demanded_use(std::size_t index) const {
   const Way& way = *ways_[way_of_[index]];
-  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
-  const std::vector<SpatialGap>& gaps = way.tensors.spreads.gaps();
+  const Spread& spread = way.tensors.spreads->all()[index_in_way_[index]];
+  const std::vector<SpatialGap>& gaps = way.tensors.spreads->gaps();
   double use = 1;
   for (std::size_t g = 0; g < spread.gaps.size(); ++g)
     for (std::size_t d = 0; d < gaps[g].dimensions.size(); ++d) {
       const auto [component, dimension] = gaps[g].dimensions[d];
       const BoundSpatial& own = way.bound.components[component.index()].spatial[dimension];
-      const auto& factors = spread.gaps[g]->by_dimension;
       const double wanted = own.min_usage * static_cast<double>(own.fanout);
-      const double used = factors.empty() ? 1 : product_of(factors[d]);
+      const double used = product_of(spread.gaps[g]->by_dimension[d]);
       if (used < wanted) use *= used / wanted;
     }
   return use;
@@ -389,8 +423,8 @@ double EinsumChains::demanded_use(std::size_t index) const {
 
 double EinsumChains::instances_of(std::size_t index, ComponentId memory) const {
   const Way& way = *ways_[way_of_[index]];
-  const Spread& spread = way.tensors.spreads.all()[index_in_way_[index]];
-  const std::vector<SpatialGap>& gaps = way.tensors.spreads.gaps();
+  const Spread& spread = way.tensors.spreads->all()[index_in_way_[index]];
+  const std::vector<SpatialGap>& gaps = way.tensors.spreads->gaps();
   const auto depth = [&](ComponentId component) { return way.compute.depth[component.index()]; };
   double n = 1;
   for (std::size_t g = 0; g < spread.gaps.size(); ++g)
@@ -405,7 +439,7 @@ double EinsumChains::n_states(double limit) const {
   for (std::size_t s = 0; s < spreads_.size(); ++s) {
     if (!(spreads_[s].energy_j < limit)) continue;
     const ChainTensors& tensors = ways_[way_of_[s]]->tensors;
-    n += tensors.n_states(tensors.spreads.all()[index_in_way_[s]]);
+    n += tensors.n_states(tensors.spreads->all()[index_in_way_[s]]);
   }
   return n;
 }

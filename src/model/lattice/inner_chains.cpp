@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <queue>
 #include <utility>
-
-#include "sluice/model/einsum_chains.h"
 
 namespace sluice {
 namespace {
@@ -25,19 +25,20 @@ constexpr std::array<Round, 5> kRounds = {{{1}, {0}, {0.2, 1, 0}, {0.5, 2, 0}, {
 
 /// Of equal Einsums.
 struct InnerChains::Part {
-  Part(EinsumId id, ComponentId cut, EinsumChains chains) : einsum(id), whole(std::move(chains)) {
-    for (std::size_t s = 0; s < whole.spreads().size(); ++s) {
-      seconds.push_back(whole.spreads()[s].seconds);
-      inner_seconds.push_back(seconds.back() * whole.instances_of(s, cut));
-    }
+  Part(EinsumId id, ComponentId own_cut, EinsumChains chains)
+      : einsum(id), cut(own_cut), whole(std::move(chains)) {
+    add_spreads();
   }
 
   std::size_t n_rounds() const { return least_j.size(); }  ///< that have begun
 
-  void begin_round(const BoundProblem& problem, ComponentId cut) {
+  void begin_round(const BoundProblem& problem, std::size_t most_spreads) {
     const double share = kRounds[n_rounds()].share;
-    if (share < 1)
-      discounted.emplace(problem, einsum, Counted::kWhole, EinsumChains::Discount{cut, share});
+    if (share < 1) {
+      discounted.emplace(problem, einsum, Counted::kWhole, EinsumChains::Discount{cut, share},
+                         most_spreads);
+      for (const std::size_t group : split_groups) discounted->split(group);
+    }
     least_j.emplace_back(seconds.size(), 0);
     for (std::size_t s = 0; s < seconds.size(); ++s) raise(s);
   }
@@ -57,29 +58,65 @@ struct InnerChains::Part {
     least = std::max(least, (1 - part) * least_j[a][s] + part * least_j[b][s]);
   }
 
-  /// Some of the cheapest spreads; false where the cheapest one is known, or nearly so.
+  /// Those that the list has more than is known here.
+  void add_spreads() {
+    const EinsumChains& from = discounted ? *discounted : whole;
+    for (std::size_t s = seconds.size(); s < from.spreads().size(); ++s) {
+      seconds.push_back(from.spreads()[s].seconds);
+      inner_seconds.push_back(seconds.back() * from.instances_of(s, cut));
+    }
+  }
+
+  /// What was known of the group in earlier rounds is known of its parts.
+  void split(std::size_t group) {
+    const std::size_t first = seconds.size();
+    chains().split(group);
+    split_groups.push_back(group);
+    add_spreads();
+    for (std::vector<double>& least : least_j) {
+      least.resize(seconds.size(), least[group]);
+      least[group] = kNotKnown;
+    }
+    seconds[group] = inner_seconds[group] = kNotKnown;
+    for (std::size_t s = first; s < seconds.size(); ++s) raise(s);
+  }
+
+  /// Some of the cheapest spreads; false where the cheapest one is known, or nearly so. Groups
+  /// among them are split first.
   bool refine(double j_per_s, const std::atomic<bool>* cancel) {
     constexpr std::size_t kAtOnce = 4;
     constexpr double kNearly = 0.997;
+    using Open = std::pair<double, std::size_t>;  // price, spread
     double best = kNotKnown;
-    std::vector<std::pair<double, std::size_t>> open;
-    for (std::size_t s = 0; s < seconds.size(); ++s) {
-      const double price = least_j.back()[s] + j_per_s * seconds[s];
-      if (chains().spreads()[s].is_refined)
-        best = std::min(best, price);
+    std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
+    std::size_t n_known = 0;
+    const auto add_new = [&] {
+      for (; n_known < seconds.size(); ++n_known) {
+        const double price = least_j.back()[n_known] + j_per_s * seconds[n_known];
+        if (chains().spreads()[n_known].is_refined)
+          best = std::min(best, price);
+        else
+          open.emplace(price, n_known);
+      }
+    };
+    add_new();
+    std::vector<std::size_t> some;
+    for (; some.size() < kAtOnce && !open.empty() && open.top().first < kNearly * best; add_new()) {
+      const std::size_t s = open.top().second;
+      open.pop();
+      if (!chains().spreads()[s].is_group)
+        some.push_back(s);
+      else if (!chains().may_split() || (cancel != nullptr && *cancel))
+        return false;
       else
-        open.emplace_back(price, s);
+        split(s);
     }
-    std::erase_if(open, [&](const auto& own) { return !(own.first < kNearly * best); });
-    const auto end = open.begin() + static_cast<std::ptrdiff_t>(std::min(kAtOnce, open.size()));
-    std::partial_sort(open.begin(), end, open.end());
-    open.erase(end, open.end());
-    for (const auto& [price, s] : open) {
+    for (const std::size_t s : some) {
       chains().refine(
           s, [](double energy_j, double) { return energy_j; }, kNotKnown, cancel);
       raise(s);
     }
-    return !open.empty();
+    return !some.empty();
   }
 
   /// Spreads that take about as long together; what is no faster and no cheaper is left out.
@@ -120,22 +157,24 @@ struct InnerChains::Part {
   }
 
   EinsumId einsum;
+  ComponentId cut;
   EinsumChains whole;                        ///< of the first round
   std::optional<EinsumChains> discounted;    ///< of the last one that has begun
+  std::vector<std::size_t> split_groups;     ///< in any round, in their order
   std::vector<double> seconds;               ///< per spread
   std::vector<double> inner_seconds;         ///< the same, on one instance of the cut
   std::vector<std::vector<double>> least_j;  ///< per round and spread: nothing costs less
 };
 
 InnerChains::InnerChains(const BoundProblem& problem, ComponentId cut, double j_per_s,
-                         const std::atomic<bool>* cancel)
-    : problem_(problem), cut_(cut), j_per_s_(j_per_s) {
+                         const std::atomic<bool>* cancel, std::size_t most_spreads)
+    : problem_(problem), cut_(cut), j_per_s_(j_per_s), most_spreads_(most_spreads) {
   for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
     const EinsumId id(e);
     const bool is_over = cancel != nullptr && *cancel;
     part_of_.push_back(std::numeric_limits<std::size_t>::max());
     if (is_over || problem.workload[id].is_copy_operation) continue;
-    EinsumChains whole(problem, id, Counted::kWhole);
+    EinsumChains whole(problem, id, Counted::kWhole, std::nullopt, most_spreads);
     if (!whole.know_all()) continue;
     const auto equal = std::find_if(parts_.begin(), parts_.end(),
                                     [&](const auto& part) { return part->whole.equals(whole); });
@@ -152,7 +191,7 @@ bool InnerChains::refine(const std::atomic<bool>* cancel) {
     for (; next_part_ < parts_.size(); ++next_part_) {
       if (cancel != nullptr && *cancel) return false;
       Part& part = *parts_[next_part_];
-      if (part.n_rounds() == round_) part.begin_round(problem_, cut_);
+      if (part.n_rounds() == round_) part.begin_round(problem_, most_spreads_);
       if (part.refine(j_per_s_, cancel)) return true;
       part.discounted.reset();  // a later round has its own
     }

@@ -1,7 +1,9 @@
 #include "sluice/model/problem_chains.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <utility>
 
 #include "model/bind/compute_bound.h"
@@ -70,17 +72,19 @@ struct ProblemChains::Part {
   EinsumId einsum;
   double count = 1;
   double floor_j = 0;  ///< of its energy, however it is spread
+  double floor_s = 0;  ///< of its time
   EinsumChains chains;
-  std::vector<double> seconds = {};  ///< per spread, at least
   std::vector<FrontPoint> hull = {};
 
   /// What is known of each spread: its time, its energy, and the price where a second is worth
   /// `per_s` (J/s). What meets the price is as fast as the spread may be, or as cheap.
   void update(double per_s) {
     std::vector<FrontPoint> points;
-    for (std::size_t s = 0; s < seconds.size(); ++s) {
+    if (chains.spreads().empty()) points.push_back({floor_s, floor_j, std::nullopt});
+    for (std::size_t s = 0; s < chains.spreads().size(); ++s) {
       const SpreadBound& bound = chains.spreads()[s];
-      const double own_s = seconds[s], own_j = std::max(bound.energy_j, floor_j);
+      const double own_s = std::max(bound.seconds, floor_s);
+      const double own_j = std::max(bound.energy_j, floor_j);
       const double fast_j = std::max(own_j, bound.price - per_s * own_s);
       points.push_back({own_s, fast_j, s});
       if (own_j < fast_j && fast_j < kUnknown && per_s > 0)
@@ -111,7 +115,7 @@ struct ProblemChains::Choice {
 };
 
 ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted counted,
-                             const std::atomic<bool>* cancel)
+                             const std::atomic<bool>* cancel, std::size_t most_spreads)
     : problem_(problem),
       goal_(goal),
       traffic_s_(outer_traffic_bounds(problem).memory_s),
@@ -128,11 +132,12 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted cou
     const ComputeBound own = compute_bound(
         problem, id, Factors::kPerfect,
         outermost ? std::optional<OperandQuestion>({Factors::kPerfect, *outermost}) : std::nullopt);
-    EinsumChains chains(problem, id, counted);
+    EinsumChains chains(problem, id, counted, std::nullopt, most_spreads);
     const bool knows_all = chains.know_all() || problem.workload[id].is_copy_operation;
     const bool is_whole = counted == Counted::kWhole && knows_all;
     if (!is_whole) in_part.push_back(id);
-    if (!is_whole && counted == Counted::kWhole) chains = EinsumChains(problem, id);
+    if (!is_whole && counted == Counted::kWhole)
+      chains = EinsumChains(problem, id, Counted::kPart, std::nullopt, most_spreads);
     are_apart_ = are_apart_ && is_whole;
     const auto equal = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) {
       return part->floor_j == own.energy_j && part->chains.equals(chains);
@@ -142,12 +147,9 @@ ProblemChains::ProblemChains(const BoundProblem& problem, Goal goal, Counted cou
       (*equal)->count += 1;
       continue;
     }
-    auto part = std::make_unique<Part>(Part{id, 1, own.energy_j, std::move(chains)});
-    for (const SpreadBound& bound : part->chains.spreads())
-      part->seconds.push_back(std::max(bound.seconds, own.with_operands_s));
-    part->update(0);
-    if (part->seconds.empty()) part->hull = {{own.with_operands_s, own.energy_j, std::nullopt}};
-    parts_.push_back(std::move(part));
+    parts_.push_back(
+        std::make_unique<Part>(Part{id, 1, own.energy_j, own.with_operands_s, std::move(chains)}));
+    parts_.back()->update(0);
   }
   traffic_j_ = outer_traffic_bounds(problem, in_part).energy_floor_j;
   const std::vector<Choice> choices = cheapest();
@@ -224,42 +226,76 @@ double ProblemChains::price_of_one(std::size_t spread) const {
                    value(parts_.front()->floor_j, bound.seconds)});
 }
 
-/// The cheapest ones at once.
+/// The cheapest ones that are open, some; groups among them are split first.
+std::vector<std::size_t> ProblemChains::cheapest_of_one(double limit) {
+  constexpr std::size_t kAtOnce = 4;
+  using Open = std::pair<double, std::size_t>;  // price, spread
+  EinsumChains& chains = parts_.front()->chains;
+  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
+  std::size_t n_known = 0;
+  const auto add_new = [&] {
+    for (; n_known < chains.spreads().size(); ++n_known)
+      if (const double own = price_of_one(n_known);
+          !chains.spreads()[n_known].is_refined && own < limit)
+        open.emplace(own, n_known);
+  };
+  add_new();
+  std::vector<std::size_t> some;
+  for (; some.size() < kAtOnce && !open.empty(); add_new()) {
+    const std::size_t s = open.top().second;
+    open.pop();
+    if (!chains.spreads()[s].is_group)
+      some.push_back(s);
+    else if (chains.may_split())
+      chains.split(s);
+  }
+  return some;
+}
+
 bool ProblemChains::refine_one(double limit, const Parallel& parallel,
                                const std::atomic<bool>* cancel) {
-  constexpr std::size_t kAtOnce = 4;
   EinsumChains& chains = parts_.front()->chains;
-  std::vector<std::pair<double, std::size_t>> open;
-  for (std::size_t s = 0; s < chains.spreads().size(); ++s)
-    if (const double own = price_of_one(s); !chains.spreads()[s].is_refined && own < limit)
-      open.emplace_back(own, s);
-  if (open.empty()) return false;
-  const auto end = open.begin() + static_cast<std::ptrdiff_t>(std::min(kAtOnce, open.size()));
-  std::partial_sort(open.begin(), end, open.end());
-  open.erase(end, open.end());
+  const std::vector<std::size_t> open = cheapest_of_one(limit);
   parallel(open.size(), [&](std::size_t i) {
     chains.refine(
-        open[i].second, [&](double e, double s) { return value(e, s); }, limit, cancel);
+        open[i], [&](double e, double s) { return value(e, s); }, limit, cancel);
   });
-  for (std::size_t i = open.size(); i-- > 0;) untold_.push_back(open[i].second);
+  untold_.insert(untold_.end(), open.rbegin(), open.rend());
   double bound = kUnknown;
   for (std::size_t s = 0; s < chains.spreads().size(); ++s)
     bound = std::min(bound, price_of_one(s));
   if (bound < kUnknown) bound_ = std::max(bound_, bound);
-  return true;
+  return !open.empty();
+}
+
+/// Points of the cheapest mix that chains may know more of; groups among them are split first.
+std::vector<ProblemChains::Choice> ProblemChains::open_choices(const std::atomic<bool>* cancel) {
+  std::vector<Choice> open;
+  for (bool is_split = true; is_split;) {
+    is_split = false;
+    open.clear();
+    for (const Choice& choice : cheapest()) {
+      if (!choice.point.spread) continue;
+      const SpreadBound& bound = choice.part->chains.spreads()[*choice.point.spread];
+      if (bound.is_group) {
+        if (!choice.part->chains.may_split() || (cancel != nullptr && *cancel)) continue;
+        choice.part->chains.split(*choice.point.spread);
+        choice.part->update(per_s_);
+        is_split = true;
+      } else if (!bound.is_refined && (are_apart_ || bound.n_steps == 0)) {
+        // Of Einsums that are not apart, more is unknown than which memories they wait for.
+        open.push_back(choice);
+      }
+    }
+  }
+  return open;
 }
 
 bool ProblemChains::refine(double limit, const Parallel& parallel,
                            const std::atomic<bool>* cancel) {
   if (bound_ >= limit || parts_.empty()) return false;
   if (parts_.size() == 1 && parts_.front()->count == 1) return refine_one(limit, parallel, cancel);
-  std::vector<Choice> open;
-  for (const Choice& choice : cheapest()) {
-    if (!choice.point.spread) continue;
-    // Of Einsums that are not apart, more is unknown than which memories they wait for.
-    const SpreadBound& bound = choice.part->chains.spreads()[*choice.point.spread];
-    if (!bound.is_refined && (are_apart_ || bound.n_steps == 0)) open.push_back(choice);
-  }
+  const std::vector<Choice> open = open_choices(cancel);
   parallel(open.size(), [&](std::size_t i) {
     open[i].part->chains.refine(
         *open[i].point.spread, [&](double e, double s) { return e + per_s_ * s; }, kUnknown,

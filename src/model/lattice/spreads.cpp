@@ -1,7 +1,7 @@
 #include "spreads.h"
 
+#include <algorithm>
 #include <map>
-#include <set>
 
 #include "model/bind/divisors.h"
 #include "model/bind/fanout_use.h"
@@ -9,37 +9,95 @@
 namespace sluice {
 namespace {
 
-/// The factors of loops over one dimension: all whose product its fanout has room for.
-class DimensionFactors {
+constexpr std::size_t kMostFactors = 300'000;  // of a gap
+
+/// What the loops over some dimensions come to together: all that the fanouts have room for.
+class FactorsOfGap {
  public:
-  DimensionFactors(const BoundEinsum& bound, const BoundSpatial& dimension, const Factors64& sizes)
-      : current_(sizes.size(), 1) {
-    for (std::size_t v = 0; v < sizes.size(); ++v) {
-      divisors_.push_back({1});
-      if (may_spread(bound, dimension, v)) divisors_.back() = divisors_of(sizes[v]);
+  FactorsOfGap(const BoundEinsum& bound, const SpatialGap& gap, const Factors64& sizes)
+      : sizes_(sizes), current_(sizes.size(), 1) {
+    for (const auto& [component, d] : gap.dimensions) {
+      const BoundSpatial& own = bound.components[component.index()].spatial[d];
+      Dimension& dimension = dimensions_.emplace_back();
+      dimension.fanout = own.fanout;
+      for (std::size_t v = 0; v < sizes.size(); ++v)
+        dimension.may_spread.push_back(may_spread(bound, own, v));
     }
-    extend(0, dimension.fanout);
+    extend(0, gap.fanout);
   }
 
-  const std::vector<Factors64>& all() const { return all_; }
+  /// Nothing where there are too many.
+  std::vector<GapFactors> take() {
+    if (found_.size() > kMostFactors) found_.clear();
+    return std::move(found_);
+  }
 
  private:
-  void extend(std::size_t v, std::int64_t room) {
-    if (v == divisors_.size()) {
-      all_.push_back(current_);
+  struct Dimension {
+    std::int64_t fanout = 1;
+    std::vector<char> may_spread;  // per variable
+  };
+
+  bool may_spread_any(std::size_t v) const {
+    return std::any_of(dimensions_.begin(), dimensions_.end(),
+                       [&](const Dimension& own) { return own.may_spread[v] != 0; });
+  }
+
+  void extend(std::size_t v, double room) {
+    if (found_.size() > kMostFactors) return;
+    if (v == sizes_.size()) {
+      std::vector<Factors64> by_dimension(dimensions_.size());
+      if (divide(current_, dimensions_.size(), &by_dimension))
+        found_.push_back({current_, std::move(by_dimension), 0});
       return;
     }
-    for (const std::int64_t factor : divisors_[v]) {
-      if (factor > room) break;
+    for (const std::int64_t factor :
+         may_spread_any(v) ? divisors_.of(sizes_[v]) : divisors_.of(1)) {
+      if (static_cast<double>(factor) > room) break;
       current_[v] = factor;
-      extend(v + 1, room / factor);
+      extend(v + 1, room / static_cast<double>(factor));
     }
     current_[v] = 1;
   }
 
-  std::vector<std::vector<std::int64_t>> divisors_;  // per variable
+  static bool fits(const Factors64& factors, const Dimension& dimension) {
+    for (std::size_t v = 0; v < factors.size(); ++v)
+      if (factors[v] > 1 && dimension.may_spread[v] == 0) return false;
+    return product_of(factors) <= static_cast<double>(dimension.fanout);
+  }
+
+  /// Among the first `n` dimensions; the first ones get as little as they can.
+  bool divide(const Factors64& factors, std::size_t n, std::vector<Factors64>* by_dimension) {
+    if (n == 1) {
+      by_dimension->front() = factors;
+      return fits(factors, dimensions_.front());
+    }
+    Factors64 rest = factors;  // what the last of these dimensions gets
+    return divide_at(0, factors, n, &rest, by_dimension);
+  }
+
+  bool divide_at(std::size_t v, const Factors64& factors, std::size_t n, Factors64* rest,
+                 std::vector<Factors64>* by_dimension) {
+    if (v == factors.size()) {
+      if (!fits(*rest, dimensions_[n - 1])) return false;
+      Factors64 before = factors;
+      for (std::size_t i = 0; i < before.size(); ++i) before[i] /= (*rest)[i];
+      (*by_dimension)[n - 1] = *rest;
+      return divide(before, n - 1, by_dimension);
+    }
+    for (const std::int64_t before : divisors_.of(factors[v])) {
+      (*rest)[v] = factors[v] / before;
+      if (divide_at(v + 1, factors, n, rest, by_dimension)) return true;
+    }
+    (*rest)[v] = factors[v];
+    return false;
+  }
+
+  const Factors64& sizes_;
+  std::vector<Dimension> dimensions_;
+  DivisorMemo divisors_;
   Factors64 current_;
-  std::vector<Factors64> all_;
+  std::vector<GapFactors> found_;
 };
 
 /// Nothing where it does not divide.
@@ -60,71 +118,49 @@ double product_of(const Factors64& factors) {
 }
 
 Spreads::Spreads(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
-                 const std::vector<std::size_t>& memories)
-    : problem_(problem), id_(einsum), compute_(compute), memories_(memories) {
+                 const std::vector<std::size_t>& memories, std::size_t most) {
   for (const VariableRange& range : problem.workload[einsum].iteration_space)
     sizes_.push_back(range.size);
-  find_gaps();
-  find_factors();
-  if (factors_.size() < gaps_.size()) return;
+  find_gaps(problem[einsum], compute, memories);
+  for (const SpatialGap& gap : gaps_) {
+    factors_.push_back(FactorsOfGap(problem[einsum], gap, sizes_).take());
+    if (factors_.back().empty()) return;
+    most_lanes_.push_back(1);
+    for (const GapFactors& factors : factors_.back())
+      most_lanes_.back() = std::max(most_lanes_.back(), product_of(factors.all));
+  }
   double ways = 1;
   for (const auto& factors : factors_) ways *= static_cast<double>(factors.size());
-  if (ways > kMost) {
-    pool();
-    return;
-  }
+  std::size_t n_gaps = gaps_.size();
+  for (; n_gaps > 1 && ways > static_cast<double>(most); --n_gaps)
+    ways /= static_cast<double>(factors_[n_gaps - 1].size());
   Spread first;
   first.all.assign(sizes_.size(), 1);
-  combine(0, &first);
+  combine(n_gaps, &first);
 }
 
-void Spreads::find_gaps() {
+void Spreads::find_gaps(const BoundEinsum& bound, const BoundCompute& compute,
+                        const std::vector<std::size_t>& memories) {
   std::size_t memory = 0;
-  for (std::size_t p = 0; p < compute_.path.size(); ++p) {
-    while (memory < memories_.size() && memories_[memory] < p) ++memory;
-    const std::vector<BoundSpatial>& spatial =
-        problem_[id_].components[compute_.path[p].index()].spatial;
+  for (std::size_t p = 0; p < compute.path.size(); ++p) {
+    while (memory < memories.size() && memories[memory] < p) ++memory;
+    const std::vector<BoundSpatial>& spatial = bound.components[compute.path[p].index()].spatial;
     for (std::uint32_t d = 0; d < spatial.size(); ++d) {
       if (spatial[d].fanout < 2) continue;
       if (gaps_.empty() || gaps_.back().memory != memory ||
           gaps_.back().may_reuse != spatial[d].may_reuse)
         gaps_.push_back({memory, spatial[d].may_reuse, 1, {}});
       gaps_.back().fanout *= static_cast<double>(spatial[d].fanout);
-      gaps_.back().dimensions.emplace_back(compute_.path[p], d);
+      gaps_.back().dimensions.emplace_back(compute.path[p], d);
     }
   }
 }
 
-void Spreads::find_factors() {
-  for (const SpatialGap& gap : gaps_) {
-    std::map<Factors64, GapFactors> found;
-    found[Factors64(sizes_.size(), 1)] = {Factors64(sizes_.size(), 1), {}};
-    for (const auto& [component, d] : gap.dimensions) {
-      const BoundSpatial& dimension = problem_[id_].components[component.index()].spatial[d];
-      const DimensionFactors own(problem_[id_], dimension, sizes_);
-      if (static_cast<double>(found.size()) * static_cast<double>(own.all().size()) > 20.0 * kMost)
-        return;
-      std::map<Factors64, GapFactors> next;
-      for (const auto& [before, factors] : found)
-        for (const Factors64& added : own.all()) {
-          Factors64 product = before;
-          if (!multiply(added, sizes_, &product) || next.count(product) != 0) continue;
-          GapFactors& made = next[product];
-          made.all = product;
-          made.by_dimension = factors.by_dimension;
-          made.by_dimension.push_back(added);
-        }
-      found = std::move(next);
-    }
-    std::vector<GapFactors>& factors = factors_.emplace_back();
-    for (auto& [product, made] : found) factors.push_back(std::move(made));
-  }
-}
-
-void Spreads::combine(std::size_t gap, Spread* spread) {
-  if (gap == gaps_.size()) {
-    all_.push_back(*spread);
-    all_.back().lanes = product_of(spread->all);
+/// Ways that differ in the first gaps, so many of them.
+void Spreads::combine(std::size_t n_gaps, Spread* spread) {
+  const std::size_t gap = spread->gaps.size();
+  if (gap == n_gaps) {
+    add(*spread);
     return;
   }
   const Factors64 before = spread->all;
@@ -132,27 +168,50 @@ void Spreads::combine(std::size_t gap, Spread* spread) {
     spread->all = before;
     if (!multiply(factors.all, sizes_, &spread->all)) continue;
     spread->gaps.push_back(&factors);
-    combine(gap + 1, spread);
+    combine(n_gaps, spread);
     spread->gaps.pop_back();
   }
   spread->all = before;
 }
 
-void Spreads::pool() {
-  std::set<Factors64> found = {Factors64(sizes_.size(), 1)};
-  for (const auto& factors : factors_) {
-    if (static_cast<double>(found.size()) * static_cast<double>(factors.size()) > 100.0 * kMost)
-      return;
-    std::set<Factors64> next;
-    for (const Factors64& before : found)
-      for (const GapFactors& added : factors) {
-        Factors64 product = before;
-        if (multiply(added.all, sizes_, &product)) next.insert(std::move(product));
-      }
-    if (next.size() > kMost) return;
-    found = std::move(next);
+void Spreads::add(const Spread& spread) {
+  Spread& added = all_.emplace_back(spread);
+  added.lanes = product_of(added.all);
+  for (std::size_t g = added.gaps.size(); g < gaps_.size(); ++g) added.lanes *= most_lanes_[g];
+}
+
+void Spreads::split(std::size_t group) {
+  Spread part = all_[group];
+  combine(part.gaps.size() + 1, &part);
+}
+
+void Spreads::set_kinds(const std::function<std::vector<double>(const Factors64&)>& key) {
+  for (std::vector<GapFactors>& gap : factors_) {
+    std::map<std::vector<double>, std::size_t> known;
+    for (GapFactors& factors : gap)
+      factors.kind = known.try_emplace(key(factors.all), known.size()).first->second;
+    n_kinds_.push_back(known.size());
   }
-  for (const Factors64& product : found) all_.push_back({product, {}, product_of(product)});
+}
+
+std::size_t Spreads::kind_of(const Spread& spread) const {
+  std::size_t kind = 0;  // a digit for each gap, 0 where it is open
+  for (std::size_t g = 0; g < gaps_.size(); ++g)
+    kind = kind * (n_kinds_[g] + 1) + (g < spread.gaps.size() ? spread.gaps[g]->kind + 1 : 0);
+  return kind;
+}
+
+bool Spreads::equals(const Spreads& other) const {
+  const auto same_gap = [](const SpatialGap& a, const SpatialGap& b) {
+    return a.memory == b.memory && a.may_reuse == b.may_reuse && a.dimensions == b.dimensions;
+  };
+  const auto same_factors = [](const auto& a, const auto& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const GapFactors& x, const GapFactors& y) { return x.all == y.all; });
+  };
+  return std::equal(gaps_.begin(), gaps_.end(), other.gaps_.begin(), other.gaps_.end(), same_gap) &&
+         std::equal(factors_.begin(), factors_.end(), other.factors_.begin(), other.factors_.end(),
+                    same_factors);
 }
 
 }  // namespace sluice

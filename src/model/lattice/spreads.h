@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -26,40 +29,54 @@ struct SpatialGap {
 struct GapFactors {
   Factors64 all;
   std::vector<Factors64> by_dimension;
+  std::size_t kind = 0;  ///< those of one kind lead to the same bounds
 };
 
-/// How the points of an Einsum are spread over the instances of a compute.
+/// How the points of an Einsum are spread over the instances of a compute; or all ways whose
+/// outermost gaps have the same factors: a group.
 struct Spread {
-  Factors64 all;
-  std::vector<const GapFactors*> gaps;  ///< per gap; empty: pooled, wherever each factor is
-  double lanes = 1;
+  Factors64 all;                        ///< of the gaps that are known
+  std::vector<const GapFactors*> gaps;  ///< of the outermost ones; of all, but in a group
+  double lanes = 1;                     ///< of a group: at most
 };
 
-/// All ways, with perfect factors. Where there are too many, pooled; if even those are too many,
-/// none.
+/// All ways, with perfect factors; in groups, where there are too many.
 class Spreads {
  public:
+  /// `most`: ways in one list.
   Spreads(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
-          const std::vector<std::size_t>& memories);
+          const std::vector<std::size_t>& memories, std::size_t most);
+  Spreads(const Spreads&) = delete;  // spreads point to factors
+  Spreads& operator=(const Spreads&) = delete;
 
   const std::vector<SpatialGap>& gaps() const { return gaps_; }
-  const std::vector<Spread>& all() const { return all_; }
+  /// Per gap: what its spatial loops may come to. Empty: there are too many.
+  const std::vector<std::vector<GapFactors>>& factors() const { return factors_; }
+  /// Of each gap's factors those are of one kind for which `key` says the same.
+  void set_kinds(const std::function<std::vector<double>(const Factors64&)>& key);
+  /// The same for spreads whose factors are of the same kinds in all gaps that are known.
+  std::size_t kind_of(const Spread& spread) const;
+  /// They stay where they are when more are added.
+  const std::deque<Spread>& all() const { return all_; }
+  bool is_group(const Spread& spread) const { return spread.gaps.size() < gaps_.size(); }
+  /// Adds the parts of a group, each with one gap more.
+  void split(std::size_t group);
+  /// Of the loops in a gap together, at most.
+  double most_lanes(std::size_t gap) const { return most_lanes_[gap]; }
+  bool equals(const Spreads& other) const;
 
  private:
-  static constexpr std::size_t kMost = 20'000;
-  void find_gaps();
-  void find_factors();
-  void combine(std::size_t gap, Spread* spread);
-  void pool();
+  void find_gaps(const BoundEinsum& bound, const BoundCompute& compute,
+                 const std::vector<std::size_t>& memories);
+  void combine(std::size_t n_gaps, Spread* spread);
+  void add(const Spread& spread);
 
-  const BoundProblem& problem_;
-  EinsumId id_;
-  const BoundCompute& compute_;
-  const std::vector<std::size_t>& memories_;
   Factors64 sizes_;
   std::vector<SpatialGap> gaps_;
-  std::vector<std::vector<GapFactors>> factors_;  // per gap
-  std::vector<Spread> all_;
+  std::vector<std::vector<GapFactors>> factors_;
+  std::vector<double> most_lanes_;
+  std::vector<std::size_t> n_kinds_;  // per gap
+  std::deque<Spread> all_;
 };
 
 }  // namespace sluice

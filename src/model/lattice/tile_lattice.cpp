@@ -133,13 +133,11 @@ void TileLattice::add_windows(std::size_t v, bool step_by_step) {
 
 void TileLattice::add_places() {
   const std::size_t n_memories = chain_.memories.size();
-  most_inside_.assign(n_memories, Factors64(divisors_.size(), 1));
-  least_inside_ = most_inside_;
+  inside_.assign(n_memories, Factors64(divisors_.size(), 1));
   for (std::size_t m = 0; m < n_memories; ++m) {
-    if (spread_.gaps.empty()) most_inside_[m] = spread_.all;
     for (std::size_t g = 0; g < spread_.gaps.size(); ++g)
-      for (std::size_t v = 0; v < divisors_.size() && chain_.spreads.gaps()[g].memory > m; ++v)
-        most_inside_[m][v] = least_inside_[m][v] *= spread_.gaps[g]->all[v];
+      for (std::size_t v = 0; v < divisors_.size() && chain_.spreads->gaps()[g].memory > m; ++v)
+        inside_[m][v] *= spread_.gaps[g]->all[v];
   }
   for (Tensor& tensor : tensors_) {
     const ChainTensor& known = *tensor.known;
@@ -153,8 +151,8 @@ void TileLattice::add_places() {
       Place& place = tensor.places.emplace_back();
       place.energy.resize(i * (windows_.size() + 1));
       // On all instances outside of it.
-      place.first_sums = known.values * known.same_in(spread_.all);
-      if (!spread_.gaps.empty()) place.first_sums /= known.same_in(most_inside_[known.memories[i]]);
+      place.first_sums =
+          known.values * known.same_in(spread_.all) / known.same_in(inside_[known.memories[i]]);
       for (std::size_t from = 0; from < i; ++from)
         place.multicast.push_back(
             chain_.spread_between(known, known.memories[from], known.memories[i], spread_));
@@ -178,27 +176,24 @@ void TileLattice::price() {
             divisors_, {v}, [&](const auto& at) { return at[0] == last ? 0 : kUnreached; },
             std::plus<>(), &tensor.first_j);
     }
-    Row volumes, least_volumes, moved;
+    Row volumes, moved;
     for (std::size_t i = 0; i < known.memories.size(); ++i) {
-      const Factors64 &most = most_inside_[known.memories[i]],
-                      &least = least_inside_[known.memories[i]];
+      const Factors64& inside = inside_[known.memories[i]];
       Place& place = tensor.places[i];
-      if (i == 0 || most != most_inside_[known.memories[i - 1]] ||
-          least != least_inside_[known.memories[i - 1]]) {
-        volumes = volumes_of(*known.access, most);
-        least_volumes = most == least ? volumes : volumes_of(*known.access, least);
-        const double visits = chain_.points / static_cast<double>(product_of(most));
+      if (i == 0 || inside != inside_[known.memories[i - 1]]) {
+        volumes = volumes_of(*known.access, inside);
+        const double visits = chain_.points / static_cast<double>(product_of(inside));
         moved.resize(n_tiles_);
         for (std::size_t x = 0; x < n_tiles_; ++x) moved[x] = visits * tiles[x] * volumes[x];
       }
       place.moved = moved;
-      place.bits = least_volumes;
+      place.bits = volumes;
       for (double& bits : place.bits) bits *= known.bits[i];
       for (const TileLimit& limit : known.limits[i]) {
         const std::size_t v = limit.variable;
         const auto is_allowed = [&](const auto& at) {
-          const std::int64_t own = divisors_[v][at[0]];
-          return own * least[v] <= limit.maximum && own * most[v] >= limit.minimum;
+          const std::int64_t own = divisors_[v][at[0]] * inside[v];
+          return own <= limit.maximum && own >= limit.minimum;
         };
         combine_with(  // where it is not, as if it did not fit
             divisors_, {v}, [&](const auto& at) { return is_allowed(at) ? 0 : kUnreached; },
@@ -207,13 +202,13 @@ void TileLattice::price() {
       if (!known.slides()) continue;
       for (const Window& window : windows_) {
         Row& share = place.share.emplace_back(n_tiles_, 1);
-        shrink_to_new(*known.access, most, window.variable, window.trips, &share);
+        shrink_to_new(*known.access, inside, window.variable, window.trips, &share);
       }
       if (!windows_.empty()) continue;
       Row share(n_tiles_, 1);
       for (std::size_t v = 0; v < divisors_.size(); ++v)
         if (known.access->relevance[v] == Relevance::kPartial)
-          shrink_to_new(*known.access, most, v, 0, &share);
+          shrink_to_new(*known.access, inside, v, 0, &share);
       for (std::size_t x = 0; x < n_tiles_; ++x) place.moved[x] *= share[x];
     }
   }

@@ -135,9 +135,7 @@ class TileLattice {
   std::vector<Tensor> tensors_;
   std::size_t first_ = 0;  // position
   double constant_j_ = 0;
-  /// Per memory and variable: factors of spatial loops further in, as many as there may be, and as
-  /// there must be.
-  std::vector<Factors64> most_inside_, least_inside_;
+  std::vector<Factors64> inside_;  ///< per memory and variable: of spatial loops further in
   /// Per position and window (0: any loop, or none): energy down to there; empty: not reached.
   std::vector<std::vector<Row>> rows_;
   bool keeps_rows_;

@@ -23,6 +23,7 @@
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/mapper/space_bounds.h"
 #include "sluice/model/einsum_chains.h"
+#include "sluice/model/inner_chains.h"
 #include "support/random_cases.h"
 
 namespace sluice {
@@ -154,6 +155,57 @@ TEST(ProblemChains, KnowWhatEachEinsumSpendsAmongOthers) {
   RecordProperty("asked", static_cast<int>(asked));
   RecordProperty("met", static_cast<int>(met));
   EXPECT_GT(met * 16, asked);
+}
+
+double least_constant(const InnerWays& ways, std::size_t einsum) {
+  double least = kNoLimit;
+  for (const InnerWay& way : ways[einsum]) least = std::min(least, way.cuts.front().constant_j);
+  return least;
+}
+
+// Where all ways to spread an Einsum are not in one list, their groups lead to the same bounds.
+TEST(ProblemChains, SayTheSameOfGroupsOfSpreads) {
+  constexpr std::size_t kNoLists = 1;
+  constexpr double kNearly = 0.996;  // InnerChains
+  const testing::RandomCases cases = testing::random_cases(60);
+  std::int64_t n_grouped = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    std::mt19937_64 random(seed);
+    const BoundProblem problem = testing::with_odd_fanouts(drawn.problem, &random);
+    const std::string what =
+        "seed " + std::to_string(seed) + "\n" + oracle::to_yaml(drawn.spec) + to_yaml(problem.arch);
+    const ComponentId cut = testing::memories_of(problem.arch).front();
+    InnerChains inner(problem, cut, 0, nullptr);
+    InnerChains inner_groups(problem, cut, 0, nullptr, kNoLists);
+    while (inner.refine(nullptr)) continue;
+    while (inner_groups.refine(nullptr)) continue;
+    for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+      EinsumChains lists(problem, EinsumId(e), Counted::kWhole);
+      EinsumChains groups(problem, EinsumId(e), Counted::kWhole, std::nullopt, kNoLists);
+      const auto& first = groups.spreads();
+      n_grouped += std::any_of(first.begin(), first.end(),
+                               [](const SpreadBound& own) { return own.is_group; });
+      const double least = lists.least_energy(kNoLimit, one_by_one, nullptr);
+      EXPECT_EQ(groups.least_energy(kNoLimit, one_by_one, nullptr), least) << what;
+      const double of_inner = least_constant(inner.ways(), e);
+      if (of_inner < kNoLimit) {
+        EXPECT_GE(least_constant(inner_groups.ways(), e), kNearly * of_inner) << what;
+      }
+      EXPECT_LE(least_constant(inner_groups.ways(), e) * kNearly, of_inner) << what;
+    }
+    for (const auto goal : {ProblemChains::Goal::kEnergy, ProblemChains::Goal::kEdp}) {
+      ProblemChains lists(problem, goal, Counted::kWhole, nullptr);
+      ProblemChains groups(problem, goal, Counted::kWhole, nullptr, kNoLists);
+      EXPECT_LE(groups.bound(), lists.bound() * kRounding) << what;
+      while (lists.refine(kNoLimit, one_by_one, nullptr)) continue;
+      while (groups.refine(kNoLimit, one_by_one, nullptr)) continue;
+      EXPECT_NEAR(groups.bound(), lists.bound(), lists.bound() * 1e-9) << what;
+    }
+  }
+  RecordProperty("grouped", static_cast<int>(n_grouped));
+  EXPECT_GT(n_grouped, cases.count / 4);
 }
 
 /// A constraint of each kind that chains know, on components, tensors and variables by chance.
