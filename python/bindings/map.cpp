@@ -1,8 +1,12 @@
+#include <fmt/format.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
+#include <chrono>
+
 #include "cli/commands/publish.h"
 #include "cli/commands/search_options.h"
+#include "cli/why/explained_run.h"
 #include "loaded.h"
 #include "mapper/request/overridden_rules.h"
 #include "result_parts.h"
@@ -13,6 +17,7 @@
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
 #include "sluice/network/layers_mapper.h"
+#include "support/seconds_since.h"
 #include "watched.h"
 
 namespace sluice::python {
@@ -24,7 +29,8 @@ using Texts = std::map<std::string, std::string>;
 /// One search, as `sluice map` does it.
 class Search {
  public:
-  Search(Loaded& loaded, const Texts& given) : loaded_(loaded), given_(given) {
+  Search(Loaded& loaded, const Texts& given, bool why)
+      : loaded_(loaded), given_(given), has_why_(why) {
     const Extensions& extensions = loaded.extensions();
     result_.command = "map";
     result_.diagnostics = loaded.specs().warnings;
@@ -33,6 +39,7 @@ class Search {
     result_.options = cli::search_options_or_fail(given, loaded.specs(), base);
     result_.latency = result_.options->policy;
     cli::mapper_or_fail(result_.options->mapper, extensions.mappers);
+    if (why) cli::require_one_objective(*result_.options);
     result_.problem = loaded.problem();
     result_.specs_text = cli::specs_text(*result_.problem);
     result_.sources = loaded.specs().sources;
@@ -45,7 +52,7 @@ class Search {
     RunNews news;
     Raised& raised = *loaded_.extensions().raised;
     const RunEnd end =
-        run_watched([&] { search(cancel, news); }, cancel, news, raised, on_progress);
+        run_watched([&] { search_and_explain(cancel, news); }, cancel, news, raised, on_progress);
     raised.raise_again();
     nb::dict parts = parts_of(result_);
     parts["is_interrupted"] = end.is_interrupted;
@@ -66,15 +73,31 @@ class Search {
     return *found;
   }
 
-  void search(std::atomic<bool>& cancel, RunNews& news) {
+  void search_and_explain(std::atomic<bool>& cancel, RunNews& news) {
+    const auto begin = std::chrono::steady_clock::now();
+    const MapperOptions options =
+        has_why_ ? cli::with_budget_for_why(*result_.options) : *result_.options;
+    search(options, cancel, news);
+    if (!has_why_ || result_.outcomes.empty()) return;
+    std::optional<double> left = result_.options->budget_seconds;
+    if (left) *left -= seconds_since(begin);
+    const auto show = [&news](const std::string& phase, double, std::size_t question,
+                              std::size_t n_questions) {
+      news.tell_phase(fmt::format("{}, question {} of {}", phase, question, n_questions),
+                      static_cast<double>(question - 1) / static_cast<double>(n_questions));
+    };
+    result_.why = cli::explain_first(*mapper_, result_, options, left, cancel, show);
+  }
+
+  void search(const MapperOptions& options, std::atomic<bool>& cancel, RunNews& news) {
     const bool has_unknown_times = !unknown_times(result_.problem->arch).empty();
     BoundProblem searched = *result_.problem;
     if (has_unknown_times) searched.arch = with_unlimited_times(std::move(searched.arch));
     Incumbent incumbent(
         [&news](double objective, const MappedResult&) { news.tell_objective(objective); });
     auto found =
-        run_mapper(*mapper_, searched, *result_.options,
-                   control_of(searched, cancel, news, incumbent), loaded_.extensions().mappers);
+        run_mapper(*mapper_, searched, options, control_of(searched, cancel, news, incumbent),
+                   loaded_.extensions().mappers);
     if (found)
       take_over(std::move(*found), has_unknown_times);
     else if (cancel && !found.error().proven)  // what it did not find may still exist
@@ -123,16 +146,18 @@ class Search {
   const Texts& given_;
   RunResult result_;
   const Mapper* mapper_ = nullptr;
+  bool has_why_ = false;  ///< explain what was found (docs/why.md)
 };
 
-nb::dict map(Loaded& loaded, const Texts& options, const nb::object& on_progress) {
-  return Search(loaded, options).run(on_progress);
+nb::dict map(Loaded& loaded, const Texts& options, const nb::object& on_progress, bool why) {
+  return Search(loaded, options, why).run(on_progress);
 }
 
 }  // namespace
 
 void bind_map(nb::module_& module) {
-  module.def("map", &map, nb::arg("specs"), nb::arg("options"), nb::arg("on_progress").none());
+  module.def("map", &map, nb::arg("specs"), nb::arg("options"), nb::arg("on_progress").none(),
+             nb::arg("why"));
 }
 
 }  // namespace sluice::python

@@ -79,6 +79,7 @@ from ._specs import (
     load,
 )
 from ._sweep import SweepResult, SweepRun
+from ._why import Answer, BusyComponent, EinsumAccount, ExchangeChoice, Explanation, HoldingChoice, ShadowPrice
 from .arch import Action, Compute, Container, Dimension, Fork, Memory, Network, Toll
 
 __version__ = _version()
@@ -86,12 +87,14 @@ __version__ = _version()
 __all__ = [
     "Action",
     "ActionNumbers",
+    "Answer",
     "Arch",
     "Attribute",
     "Bounds",
     "bounds",
     "BoundsPoint",
     "BoundsResult",
+    "BusyComponent",
     "check",
     "CollectiveLatencyRow",
     "compare",
@@ -115,15 +118,19 @@ __all__ = [
     "Diagnostic",
     "Dimension",
     "Einsum",
+    "EinsumAccount",
     "EinsumInfo",
     "EnergyRow",
     "evaluate",
+    "ExchangeChoice",
     "execute",
     "Execution",
     "ExecutionResult",
+    "Explanation",
     "ExtensionError",
     "Fork",
     "Guarantee",
+    "HoldingChoice",
     "import_",
     "Imported",
     "InternalError",
@@ -154,6 +161,7 @@ __all__ = [
     "report",
     "Result",
     "Search",
+    "ShadowPrice",
     "SluiceError",
     "Spec",
     "SpecError",

@@ -64,11 +64,12 @@ def search(
     ert: Optional[FileName],
     extensions: Iterable[Extension],
     on_progress: Optional[OnProgress],
+    why: bool,
     options: Map[str, Any],
 ) -> Result:
     texts, given = option_texts(options)
     loaded = _loaded(_request(specs, settings, constraints, training, ert), [*checked(extensions), *given])
-    parts = _sluice.map(loaded, texts, native(on_progress))
+    parts = _sluice.map(loaded, texts, native(on_progress), why)
     result = Result(parts)
     if parts["is_interrupted"]:
         raise Interrupted(result)

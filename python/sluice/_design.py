@@ -14,7 +14,7 @@ from ._files import write_texts
 from ._options import texts_by_name
 from ._progress import OnProgress, native
 from ._rows import made
-from ._specs import Arch, Request, Settings, Spec, SpecLike, Training, _assignments, _setting_text, training_texts
+from ._specs import Arch, Request, Settings, Spec, SpecLike, Training, _setting_text, given_a_map, setting_value, training_texts
 from ._sweep import Vary
 from ._yaml import yaml_text
 
@@ -163,9 +163,18 @@ def _pairs(named: Union[Vary, Settings], expected: str) -> Iterator[tuple[str, A
         yield name, value
 
 
+def _unique(pairs: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    names = set()
+    for name, value in pairs:
+        if name in names:
+            raise mistake(f"`{name}` is given twice", "give it once, with all values")
+        names.add(name)
+        yield name, value
+
+
 def _values(given: Any) -> Any:
     """The values that a variable takes, as a file says them: one text, or a list of texts."""
-    if isinstance(given, str) or not hasattr(given, "__iter__") or isinstance(given, Map):
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
         return _setting_text(given)
     return [_setting_text(value) for value in given]
 
@@ -195,7 +204,7 @@ class _Section:
         self._files += others
         row: dict[str, Any] = {"workload": name}
         if workload.set is not None:
-            row["set"] = {key: _setting_text(value) for key, value in _pairs(workload.set, "NAME=VALUE")}
+            row["set"] = {key: setting_value(key, value) for key, value in _unique(_pairs(workload.set, "NAME=VALUE"))}
         if workload.weight != 1:
             row["weight"] = workload.weight
         return row
@@ -209,7 +218,11 @@ class _Section:
             self._files += self._names(spec)
 
     def take_variables(self, variables: Vary) -> None:
-        self._keys["variables"] = {name: _values(given) for name, given in _pairs(variables, "NAME=VALUES")}
+        fields = dict(_unique(_pairs(variables, "NAME=VALUES")))
+        for name, given in fields.items():
+            if isinstance(given, Map):
+                raise given_a_map(name, given, "what varies is a text, or a list of values")
+        self._keys["variables"] = {name: _values(given) for name, given in fields.items()}
 
     def take_budgets(self, **budgets: Union[float, str, None]) -> None:
         given = {name: budget for name, budget in budgets.items() if budget is not None}
@@ -256,7 +269,7 @@ def search_design(
             section.take_variables(variables)
         section.take_budgets(area=area, power=power)
         file = section.name()
-    request.assignments += _assignments(settings)
+    request.set(settings)
     result = DesignResult(
         _sluice.design(
             file=file,

@@ -145,8 +145,10 @@ class Mapper(ABC):
     @abstractmethod
     def map(
         self, problem: Problem, options: Map[str, str], control: Control
-    ) -> Mapping | Sequence[Mapping] | NoMapping:
+    ) -> Mapping | Sequence[Mapping] | NoMapping | None:
         """The best mapping, or several: the best ``options["top"]`` of them are the result.
+
+        None, once ``control.cancelled`` is set: the best of those that were offered.
 
         :param options: every search option as text, as in docs/options.md: ``options["seed"]``
         """
@@ -157,6 +159,8 @@ class Mapper(ABC):
         from ._specs import Mapping
 
         found = self.map(Problem(problem), options, Control(control))
+        if found is None and control.cancelled:  # what was offered counts
+            return []
         if isinstance(found, NoMapping):
             if not isinstance(found.reason, str) or not isinstance(found.nearest_relaxation, str):
                 raise TypeError("the reason and the nearest relaxation of a NoMapping are texts")

@@ -96,10 +96,12 @@ _MOST_RUNS = 40
 def of_sweep(sweep: SweepResult) -> str:
     names = [name for name in ("workload", "architecture") if len({getattr(run, name) for run in sweep}) > 1]
     head = "".join(f"<th>{escape(name)}</th>" for name in [*names, *sweep.varied, "energy", "latency", "EDP", ""])
-    least = min((v for v in (getattr(run, sweep.objective) for run in sweep) if v is not None), default=None)
     runs = list(sweep)
-    if len(runs) > _MOST_RUNS:  # the best ones
-        runs = sorted(runs, key=lambda run: float(getattr(run, sweep.objective) or float("inf")))[:_MOST_RUNS]
+    best = list(sweep.best_by_workload.values())
+    if len(runs) > _MOST_RUNS:  # the best ones, as the table of the command line has them
+        order = sorted(runs, key=lambda run: float(getattr(run, sweep.objective) or float("inf")))
+        runs = best + [run for run in order if run not in best]
+        runs = runs[:_MOST_RUNS]
     rows = ""
     for run in runs:
         cells = [*(getattr(run, name) for name in names), *(run.settings.get(name, "") for name in sweep.varied)]
@@ -109,7 +111,7 @@ def of_sweep(sweep: SweepResult) -> str:
         else:
             numbers = (_scaled(run.energy_j, "J"), _scaled(run.latency_s, "s"), _scaled(run.edp_js, "J·s"))
             row += "".join(f"<td>{number}</td>" for number in numbers)
-            row += f"<td>{'best' if getattr(run, sweep.objective) == least else ''}</td>"
+            row += f"<td>{'best' if run in best else ''}</td>"
         rows += f"<tr>{row}</tr>"
     kept = f", kept in {escape(sweep.database)}" if sweep.database else ""
     cut = f"; the {_MOST_RUNS} best" if len(sweep) > _MOST_RUNS else ""

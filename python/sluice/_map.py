@@ -29,6 +29,7 @@ def map(
     ert: Optional[FileName] = None,
     extensions: Iterable[Extension] = (),
     on_progress: Optional[OnProgress] = None,
+    why: bool = False,
     mapper: Union[str, Mapper, None] = None,
     objective: Union[str, Sequence[str], None] = None,
     latency: Union[str, LatencyPolicy, None] = None,
@@ -61,6 +62,7 @@ def map(
     :param ert: energies per action, for files of Timeloop or AccelForge (docs/importing.md)
     :param extensions: mappers, latency policies and component classes that specs and options name
     :param on_progress: is called with a :class:`Progress`, in the thread of the caller
+    :param why: explains the best mapping, by searches of its own (docs/why.md): ``result.why``
     :param mapper: Search method; where none is given and fused cannot do what is asked, compound;
         for long networks with equal layers, layers: a name that `sluice list mappers` shows (or an
         instance of a :class:`Mapper`). Default: ``fused``
@@ -112,6 +114,7 @@ def map(
         ert=ert,
         extensions=extensions,
         on_progress=on_progress,
+        why=why,
         options={
             "mapper": mapper,
             "objective": objective,

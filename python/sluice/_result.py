@@ -12,6 +12,7 @@ from ._errors import Diagnostic, NoMappingError, diagnostics_from
 from ._files import write_texts
 from ._rows import all_made, made
 from ._specs import Component, EinsumInfo, Mapping, components_from, einsums_from
+from ._why import Explanation, explanation_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -359,6 +360,12 @@ class Result:
     def guarantee(self) -> Guarantee | None:
         row = self.document["guarantee"]
         return None if row is None else made(Guarantee, row)
+
+    @property
+    def why(self) -> Explanation | None:
+        """Why the best mapping is as it is, where ``map`` was called with ``why=True``."""
+        row = self.document.get("why")
+        return None if row is None else explanation_from(row)
 
     @property
     def search(self) -> Search | None:

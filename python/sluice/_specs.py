@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, Union
 
 from . import _sluice
-from ._errors import Diagnostic, diagnostics_from, mistake
+from ._errors import Diagnostic, SpecError, diagnostics_from, mistake
 from ._extensions import Extension, checked
 from ._rows import all_made, made
-from ._yaml import as_list, scalar_text, without_none, yaml_text
-from .arch import Node as ArchNode
-from .tree import Node as TreeNode, nodes_from_json
+from ._yaml import as_list, checked_items, scalar_text, without_none, yaml_text
+from .arch import Node as ArchNode, tagged_nodes
+from .tree import Node as TreeNode, checked_nodes, nodes_from_json
 
 __all__ = ["Arch", "Component", "Constraints", "Einsum", "Mapping", "Spec", "Specs", "Tensor", "Training", "Workload", "load"]
 
@@ -220,7 +220,10 @@ class Workload(DescribedSpec):
             "initial": initial,
             "renames": renames,
             **more,
-            "einsums": [without_none(vars(e)) if isinstance(e, Einsum) else e for e in einsums],
+            "einsums": [
+                without_none(vars(e)) if isinstance(e, Einsum) else e
+                for e in checked_items(einsums, (str, Einsum, Map), "the Einsums of a workload", "texts, sluice.Einsum or maps")
+            ],
         }
         sections = without_none({"variables": variables, "workload": without_none(keys)})
         super().__init__(yaml_text(sections), name)
@@ -268,7 +271,7 @@ class Arch(DescribedSpec):
         clock: str | float | None = None,
         variables: Map[str, Any] | None = None,
     ) -> None:
-        keys = without_none({"name": name, "clock": clock, "nodes": [node.tagged() for node in nodes]})
+        keys = without_none({"name": name, "clock": clock, "nodes": tagged_nodes(nodes)})
         super().__init__(yaml_text(without_none({"variables": variables, "arch": keys})), name)
 
     @property
@@ -287,7 +290,7 @@ class Mapping(Spec):
     """
 
     def __init__(self, nodes: Iterable[TreeNode], *, name: str = "mapping", tree: str | None = None) -> None:
-        self.nodes: tuple[TreeNode, ...] = tuple(nodes)
+        self.nodes: tuple[TreeNode, ...] = tuple(checked_nodes(nodes))
         self._tree = tree
         super().__init__(yaml_text({"mapping": self._section()}), name)
 
@@ -346,11 +349,44 @@ def _assignments(settings: Settings | None) -> list[str]:
     if isinstance(settings, str):
         return [settings]
     if isinstance(settings, Map):
-        return [f"{name}={_setting_text(value)}" for name, value in settings.items()]
+        return [f"{name}={setting_value(name, value)}" for name, value in settings.items()]
     for setting in settings:
         if not isinstance(setting, str):
             raise TypeError(f"settings are a map, or texts NAME=VALUE, not {type(setting).__name__}")
     return list(settings)
+
+
+def setting_value(name: str, value: Any) -> str:
+    """The text of one value of a variable, or of a field by its path.
+
+    >>> setting_value("arch.PE.tensors", {"keep": "A"})
+    '{"keep": "A"}'
+    >>> setting_value("arch", {"GlobalBuffer": {"size": "2 MiB"}})
+    Traceback (most recent call last):
+    ...
+    sluice._errors.SpecError: error: `arch` is given a map: a variable has one value
+      hint: name a field by its path: {"arch.GlobalBuffer.size": "2 MiB"}
+    """
+    if "." not in name and isinstance(value, Map):
+        raise given_a_map(name, value, "a variable has one value")
+    if "." not in name and isinstance(value, (list, tuple)):
+        raise mistake(
+            f"`{name}` is given a list: a variable has one value",
+            f"sluice.sweep takes several: vary={{{json.dumps(name)}: {json.dumps(list(value), default=str)}}}",
+        )
+    return _setting_text(value)
+
+
+def given_a_map(name: str, value: Any, why: str) -> SpecError:
+    """A mistake, with the path that is meant."""
+    path = name
+    while isinstance(value, Map) and value:
+        key, value = next(iter(value.items()))
+        path += f".{key}"
+    return mistake(
+        f"`{name}` is given a map: {why}",
+        f"name a field by its path: {{{json.dumps(path)}: {json.dumps(value, default=str)}}}",
+    )
 
 
 def _setting_text(value: Any) -> str:
@@ -382,14 +418,23 @@ class Request:
         request = cls([], {}, [], training, "" if ert is None else os.fspath(ert))
         for spec in specs:
             request.add(spec)
-        request.assignments += _assignments(settings)
+        request.set(settings)
         return request
+
+    def set(self, settings: Settings | None) -> None:
+        """Variables and fields, over those that the specs bring."""
+        self._take(_assignments(settings))
+
+    def _take(self, assignments: list[str]) -> None:
+        """In place of earlier ones with the same names."""
+        names = {text.partition("=")[0] for text in assignments}
+        self.assignments = [text for text in self.assignments if text.partition("=")[0] not in names] + assignments
 
     def add(self, spec: SpecLike) -> None:
         if isinstance(spec, Specs):
             for name in spec._request.names:
                 self._add_name(name, spec._request.texts.get(name))
-            self.assignments = spec._request.assignments + self.assignments
+            self._take(spec._request.assignments)
             self.training = self.training or spec._request.training
             self.energy_file = self.energy_file or spec._request.energy_file
         elif isinstance(spec, Spec):

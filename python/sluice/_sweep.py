@@ -13,7 +13,7 @@ from ._errors import Interrupted, NoMappingError, mistake
 from ._options import texts_by_name
 from ._progress import OnProgress, native
 from ._rows import made
-from ._specs import Request, Settings, Spec, SpecLike, Training, _assignments, _setting_text, training_texts
+from ._specs import Request, Settings, Spec, SpecLike, Training, _setting_text, given_a_map, setting_value, training_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,15 +85,26 @@ class SweepResult:
 
     @property
     def best(self) -> SweepRun:
-        """The run with the least objective.
+        """The run with the least objective, of a sweep of one workload.
 
         :raises NoMappingError: where no point has a mapping
+        :raises SpecError: where there are several workloads: their objectives do not compare
         """
-        found = [run for run in self.runs if getattr(run, self.objective) is not None]
-        if not found:
+        best = self.best_by_workload
+        if not best:
             reasons = [run.reason for run in self.runs if run.reason]
             raise NoMappingError(reasons[0] if reasons else "no point was searched")
-        return min(found, key=lambda run: float(getattr(run, self.objective)))
+        if len(best) > 1:
+            raise mistake(
+                f"the objectives of {len(best)} workloads do not compare: {', '.join(best)}",
+                "best_by_workload has the best run of each",
+            )
+        return next(iter(best.values()))
+
+    @property
+    def best_by_workload(self) -> dict[str, SweepRun]:
+        """The run with the least objective of each workload that has a mapping."""
+        return {row["workload"]: self.runs[row["run"]] for row in self.document["best"]}
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -162,12 +173,17 @@ def _grid(vary: Optional[Vary]) -> list[tuple[str, list[str]]]:
         for name, equals, values in pairs:
             if not name or not equals:
                 raise mistake(f"`{name}{equals}{values}` varies nothing", "write NAME=VALUES")
-        vary = {name: values for name, _, values in pairs}
+        fields: Sequence[tuple[str, Any]] = [(name, values) for name, _, values in pairs]
+    else:
+        fields = list(vary.items())
+    for name, values in fields:
+        if isinstance(values, Map):
+            raise given_a_map(name, values, "what varies is a text, or a list of values")
     grid = [
         (name, _sluice.varied_values(values, f"{name}={values}"))
         if isinstance(values, str)
         else (name, [_setting_text(value) for value in (values if hasattr(values, "__iter__") else [values])])
-        for name, values in vary.items()
+        for name, values in fields
     ]
     for name, points in grid:
         if not points:
@@ -227,7 +243,7 @@ def search_points(
     files = names_of([*specs, *([] if constraints is None else [constraints])])
     if not isinstance(workload, (list, tuple)):  # of sluice.load: several files that say one thing
         workloads, files = workloads[:1], workloads[1:] + files
-    request.assignments += _assignments(settings)
+    request.set(settings)
     file = None if output is None else os.fspath(output)
     plan = _sluice.sweep(
         workloads=workloads,
@@ -238,7 +254,7 @@ def search_points(
         training=training_texts(request.training),
         energy_file=request.energy_file,
         grid=_grid(vary),
-        points=[[(name, _setting_text(value)) for name, value in point.items()] for point in points],
+        points=[[(name, setting_value(name, value)) for name, value in point.items()] for point in points],
         options=texts,
         database=file or "",
     )

@@ -111,5 +111,26 @@ def without_none(keys: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in keys.items() if value is not None}
 
 
+def checked_items(items: Any, kinds: tuple[type, ...], what: str, expected: str) -> list[Any]:
+    """The items, each of which is of one of the kinds.
+
+    :raises TypeError: says what was expected, and what is there instead
+    """
+    if isinstance(items, (str, Mapping)) or not hasattr(items, "__iter__"):
+        raise TypeError(f"{what} are a list of {expected}, not {_kind_of(items)}")
+    checked = list(items)
+    for number, item in enumerate(checked, 1):
+        if not isinstance(item, kinds):
+            raise TypeError(f"{what} are {expected}, not {_kind_of(item)} (number {number})")
+    return checked
+
+
+def _kind_of(value: Any) -> str:
+    """Of nodes with their module: architectures and mappings both have a ``Compute``."""
+    kind = value if isinstance(value, type) else type(value)
+    module = f"{kind.__module__}." if kind.__module__.startswith("sluice.") else ""
+    return f"{'the class ' if isinstance(value, type) else ''}{module}{kind.__name__}"
+
+
 def as_list(value: Any) -> list[Any]:
     return [value] if isinstance(value, str) or not hasattr(value, "__iter__") else list(value)

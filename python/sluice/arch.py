@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
-from ._yaml import Tagged, without_none
+from ._yaml import Tagged, checked_items, without_none
 
 __all__ = ["Action", "Compute", "Container", "Dimension", "Fork", "Memory", "Network", "Node", "Toll"]
 
@@ -68,17 +68,21 @@ class Node:
         spatial: Mapping[str, int] | Sequence[Dimension] | None = None,
         **keys: Any,
     ) -> None:
+        of_node = f"of {type(self).__name__} {name}"
         dimensions = (
             [Dimension(dimension, fanout) for dimension, fanout in spatial.items()]
             if isinstance(spatial, Mapping)
-            else spatial
+            else None
+            if spatial is None
+            else checked_items(spatial, (Dimension,), f"the spatial dimensions {of_node}", "sluice.Dimension")
         )
+        given = None if actions is None else checked_items(actions, (Action,), f"the actions {of_node}", "sluice.Action")
         self.keys = without_none(
             {
                 "name": name,
                 **keys,
                 "spatial": None if dimensions is None else [dimension.keys for dimension in dimensions],
-                "actions": None if actions is None else [action.keys for action in actions],
+                "actions": None if given is None else [action.keys for action in given],
             }
         )
 
@@ -152,4 +156,13 @@ class Fork(Node):
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         super().__init__(None)
-        self.keys = {"nodes": [node.tagged() for node in nodes]}
+        self.keys = {"nodes": tagged_nodes(nodes)}
+
+
+def tagged_nodes(nodes: Iterable[Node]) -> list[Tagged]:
+    """Nodes as a spec file has them.
+
+    :raises TypeError: where one is no node of an architecture
+    """
+    kinds = "sluice.Memory, Toll, Container, Network, Compute or Fork"
+    return [node.tagged() for node in checked_items(nodes, (Node,), "the nodes of an architecture", kinds)]

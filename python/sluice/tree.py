@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ._errors import mistake
-from ._yaml import Tagged, as_list, without_none
+from ._yaml import Tagged, as_list, checked_items, without_none
 
 __all__ = [
     "Collective",
@@ -42,7 +42,7 @@ class Node:
 
     def __init__(self, nodes: Iterable[Node] | None = None, **keys: Any) -> None:
         self.keys: dict[str, Any] = without_none(keys)
-        self.nodes: tuple[Node, ...] | None = None if nodes is None else tuple(nodes)
+        self.nodes: tuple[Node, ...] | None = None if nodes is None else tuple(checked_nodes(nodes))
 
     @property
     def kind(self) -> str:
@@ -75,6 +75,14 @@ class Node:
         return isinstance(other, Node) and self.to_json() == other.to_json()
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def checked_nodes(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes.
+
+    :raises TypeError: where one is no node of a mapping
+    """
+    return checked_items(nodes, (Node,), "the nodes of a mapping", "nodes of sluice.tree, such as tree.Storage")
 
 
 class Storage(Node):

@@ -69,6 +69,7 @@ and its ``best`` raises :class:`NoMappingError`.
 :param ert: energies per action, for files of Timeloop or AccelForge (docs/importing.md)
 :param extensions: mappers, latency policies and component classes that specs and options name
 :param on_progress: is called with a :class:`Progress`, in the thread of the caller
+:param why: explains the best mapping, by searches of its own (docs/why.md): ``result.why``
 """
 
 MAP_EXAMPLE = """
@@ -188,6 +189,7 @@ def module_text() -> str:
                 *common,
                 "extensions: Iterable[Extension] = ()",
                 "on_progress: Optional[OnProgress] = None",
+                "why: bool = False",
             ],
             table,
             text_of(MAP_TEXT, table, MAP_EXAMPLE),

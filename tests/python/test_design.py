@@ -59,10 +59,20 @@ def test_the_best_design_has_the_mappings_and_the_price_of_map(specs):
     assert sl.map(specs[0], best.arch, objective="latency").best.latency_s == best.objective
     evaluated = sl.evaluate(specs[0], best.arch, best.workloads[0].mapping).best
     assert (evaluated.energy_j, evaluated.latency_s) == (best.workloads[0].energy_j, best.workloads[0].latency_s)
+    assert found.document["best"]["arch"] == best.arch.to_yaml()
     swept = sl.sweep(*specs, vary=VARIABLES, objective="latency")
     assert swept.best.latency_s == best.objective
     assert found.frame().latency_s.tolist() == [best.workloads[0].latency_s]
     assert "arch.Buffer.size" in found._repr_html_() and "proven best of 15 designs" in repr(found)
+
+
+def test_the_best_design_keeps_its_areas():
+    variables = {"arch.Buffer.size": ["1 KiB", "2 KiB"]}
+    machine = sl.Spec(MACHINE.replace("name: Buffer,", "name: Buffer, area: 1e-9, leak_power: 1 uW,"), "machine")
+    found = sl.design(sl.Spec(SMALL, "small"), machine, variables=variables, threads=1)
+    again = sl.map(sl.Spec(SMALL, "small"), found.best.arch, threads=1).best
+    assert again.area_m2 == found.best.area_m2 == 1e-9
+    assert again.leak_energy_j == pytest.approx(1e-6 * again.latency_s)
 
 
 def test_budgets_leave_designs_out_and_may_leave_none(specs):

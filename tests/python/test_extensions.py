@@ -285,6 +285,30 @@ def test_what_was_offered_is_the_result_where_a_cancelled_mapper_returns_nothing
     assert found.status == "ok" and found.search.ended_by == "budget"
 
 
+def test_a_cancelled_mapper_that_offered_a_mapping_may_return_none():
+    class Offers(OneBuffer):
+        name = "offers"
+
+        def map(self, problem, options, control):
+            control.offer(self.mapping_with(problem, 0))
+            while not control.cancelled:
+                time.sleep(0.005)
+
+    found = sl.map("matmul", "simple", mapper=Offers(), budget=0.2, set=SMALL)
+    assert found.status == "ok" and found.search.ended_by == "budget" and found.best
+
+
+def test_a_mapper_that_is_not_cancelled_returns_something():
+    class Silent(OneBuffer):
+        name = "silent"
+
+        def map(self, problem, options, control):
+            control.offer(self.mapping_with(problem, 0))
+
+    with pytest.raises(sl.ExtensionError, match="not NoneType"):
+        sl.map("matmul", "simple", mapper=Silent(), set=SMALL)
+
+
 def test_a_latency_without_an_end_is_refused():
     class Endless(Doubled):
         name = "endless"

@@ -33,6 +33,29 @@ def test_the_numbers_are_those_of_the_command_line_to_the_last_bit(arguments, op
     assert without_search(result.document) == document("map", *arguments)
 
 
+def test_why_is_what_the_command_line_finds():
+    found = sl.map("matmul_chain", "simple", set={"N_EINSUMS": 2}, why=True, threads=1)
+    printed = document("map", "matmul_chain", "simple", "--set", "N_EINSUMS=2", "--why", "--threads", "1")
+    assert found.document["why"] == printed["why"]
+    why = found.why
+    assert why.status == "ok" and why.questions == why.answered > 0 and why.objective == found.best.edp_js
+    assert [row.einsum for row in why.einsums] == [row["einsum"] for row in found.document["why"]["einsums"]]
+    first = why.einsums[0]
+    assert first.busy[0].latency_s == first.latency_s and first.alone.status == "found"
+    assert [row.tensor for row in why.exchanges] == ["T1"] and why.exchanges[0].other.guarantee == "optimal"
+    size = next(row for row in why.shadow_prices if row.what == "size")
+    assert size.after == 2 * size.before
+    bigger = sl.map("matmul_chain", "simple", set=["N_EINSUMS=2", *size.set], threads=1).best
+    assert bigger.edp_js == pytest.approx(size.answer.objective)
+    assert sl.map("matmul", "simple", set={"M": 4}, threads=1).why is None
+    assert "twice" in str(found)
+
+
+def test_why_explains_one_objective():
+    with pytest.raises(sl.SpecError, match="one objective"):
+        sl.map("matmul", "simple", objective=["energy", "latency"], why=True)
+
+
 def test_a_result_has_typed_numbers_in_si_units(specs):
     result = sl.map(*specs)
     best = result.best

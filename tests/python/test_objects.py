@@ -71,6 +71,51 @@ def test_objects_files_and_names_mix_and_set_reaches_into_them():
     assert specs.workload.tensor("X").shape == {"M": 32, "K": 8}
 
 
+def test_settings_of_later_specs_win_and_those_of_the_call_over_all():
+    first, second = sl.load("matmul", set={"M": 4}), sl.load("simple", "matmul", set={"M": 8})
+    assert sl.load(first, second).workload.tensor("Z").shape["M"] == 8
+    assert sl.load(first, second, set={"M": 16}).workload.tensor("Z").shape["M"] == 16
+
+
+def test_maps_and_lists_in_settings_are_told_how_to_be_written():
+    nested = {"arch": {"GlobalBuffer": {"size": "2 MiB"}}}
+    for call in (
+        lambda: sl.map("matmul", "simple", set=nested),
+        lambda: sl.sweep("matmul", "simple", points=[nested]),
+        lambda: sl.sweep("matmul", "simple", vary=nested),
+        lambda: sl.bounds("matmul", "simple", vary=nested),
+        lambda: sl.design("matmul", "simple", variables=nested),
+        lambda: sl.design(sl.DesignWorkload("matmul", set=nested), "simple", variables={"M": [1]}),
+    ):
+        with pytest.raises(sl.SpecError, match="`arch` is given a map") as caught:
+            call()
+        assert caught.value.hint == 'name a field by its path: {"arch.GlobalBuffer.size": "2 MiB"}'
+    with pytest.raises(sl.SpecError, match="`M` is given a list") as caught:
+        sl.map("matmul", "simple", set={"M": [64, 128]})
+    assert caught.value.hint == 'sluice.sweep takes several: vary={"M": [64, 128]}'
+    kept = sl.load("matmul", "simple", set={"arch.GlobalBuffer.tensors": {"keep": "All"}})
+    assert kept.arch is not None
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: sl.Arch([sl.tree.Compute("Z", "ALU")]), r"sluice.Memory, .* or Fork, not sluice.tree.Compute"),
+        (lambda: sl.Arch(sl.Compute("ALU")), "a list of .*, not sluice.arch.Compute"),
+        (lambda: sl.Arch([sl.Compute]), "not the class sluice.arch.Compute"),
+        (lambda: sl.Fork([{"name": "ALU"}]), "the nodes of an architecture are .*, not dict"),
+        (lambda: sl.Compute("ALU", actions=["compute"]), "the actions of Compute ALU are sluice.Action, not str"),
+        (lambda: sl.Compute("ALU", spatial=[4]), "the spatial dimensions of Compute ALU are sluice.Dimension, not int"),
+        (lambda: sl.Mapping([sl.Compute("ALU")]), "nodes of sluice.tree, such as tree.Storage, not sluice.arch.Compute"),
+        (lambda: sl.tree.Nested(["Z"]), "the nodes of a mapping are .*, not str"),
+        (lambda: sl.Workload([sl.Compute("ALU")], rank_sizes={"M": 1}), "the Einsums of a workload are .*, not sluice.arch"),
+    ],
+)
+def test_nodes_of_the_wrong_kind_are_told_by_what_was_expected(build, message):
+    with pytest.raises(TypeError, match=message):
+        build()
+
+
 def test_constraints_hold_and_are_named_where_they_leave_nothing():
     keep = sl.Constraints(fusion=[{"name": "spill", "tensor": "H", "fused": False}])
     free, kept = sl.map(workload(), machine()), sl.map(workload(), machine(), constraints=keep)

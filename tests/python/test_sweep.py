@@ -62,6 +62,41 @@ def test_objects_lists_of_workloads_and_points_of_ones_own(specs):
     assert [run.settings for run in of_text] == [{"arch.Buffer.size": "64B"}, {"arch.Buffer.size": "128B"}]
 
 
+def test_each_workload_has_a_best_run(specs):
+    small = sl.Workload(["Z[m,n] = A[m,k] * W[k,n]"], rank_sizes={"M": 8, "K": 8, "N": 8}, bits_per_value=8, name="product")
+    runs = sl.sweep([specs[0], small], specs[1], vary={"arch.Buffer.size": ["64B", "1KiB"]})
+    least = {name: min(run.edp_js for run in runs if run.workload == name) for name in ("small", "product")}
+    assert {name: run.edp_js for name, run in runs.best_by_workload.items()} == least
+    assert runs.document["best"] == [
+        {"workload": name, "run": next(n for n, run in enumerate(runs) if (run.workload, run.edp_js) == (name, edp))}
+        for name, edp in least.items()]
+    with pytest.raises(sl.SpecError, match="objectives of 2 workloads do not compare: small, product"):
+        runs.best
+    assert "best of small" in str(runs) and "best of product" in str(runs)
+    assert runs._repr_html_().count("<td>best</td>") == 2
+
+
+def test_a_field_is_given_once(specs):
+    with pytest.raises(sl.SpecError, match="`M` varies twice") as twice:
+        sl.sweep("matmul", "simple", vary=["M=4,8", "M=16"])
+    assert twice.value.hint == "give all values at once: M=4,8,16"
+    for call in (
+        lambda: sl.sweep("matmul", "simple", set={"M": 4}, vary={"M": [8, 16]}),
+        lambda: sl.sweep(sl.load("matmul", set={"M": 4}), "simple", vary={"M": [8, 16]}),
+        lambda: sl.bounds("matmul", "simple", set={"M": 4}, vary={"M": [8, 16]}),
+        lambda: sl.design("matmul", "simple", set={"M": 4}, variables={"M": [8, 16]}),
+    ):
+        with pytest.raises(sl.SpecError, match="`M` varies, and `set` gives it one value, 4"):
+            call()
+    for call in (sl.sweep, sl.bounds):
+        with pytest.raises(sl.SpecError, match="`M` changes nothing beside `workload.rank_sizes.M`"):
+            call("matmul", "simple", vary={"M": [4, 8]}, set={"workload.rank_sizes.M": 16})
+    with pytest.raises(sl.SpecError, match="`M` is given twice"):
+        sl.design("matmul", "simple", variables=["M=4,8", "M=16"])
+    with pytest.raises(sl.SpecError, match="`M` is set already"):
+        sl.map("matmul", "simple", set=["M=4", "M=8"])
+
+
 def test_a_point_without_a_mapping_is_a_row_with_a_reason(specs):
     runs = sl.sweep(*specs, vary={"arch.Buffer.size": ["1B", "64B"]})
     assert [run.status for run in runs] == ["no_mapping", "ok"] and "Buffer" in runs[0].reason

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <ostream>
 
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
-#include "cli/why/explain.h"
+#include "cli/why/explained_run.h"
 #include "commands.h"
 #include "earlier_result.h"
 #include "publish.h"
@@ -19,7 +17,6 @@
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
 #include "sluice/network/layers_mapper.h"
-#include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
 #include "support/seconds_since.h"
 
@@ -130,21 +127,6 @@ void search_with_times(const Run& run, RunResult& result) {
     outcome.cost = evaluate(*result.problem, outcome.mapping, result.latency);
 }
 
-void require_one_objective(const MapperOptions& options) {
-  if (options.objectives.size() > 1 || options.resource_usage)
-    throw Failure(ExitCode::kBadInput, "--why explains the best mapping for one objective",
-                  "give it one, such as --objective edp");
-}
-
-/// The part of a budget that the search itself has where an explanation follows.
-MapperOptions with_budget_for_why(MapperOptions options) {
-  constexpr double kPart = 0.5;
-  if (options.budget_seconds) *options.budget_seconds *= kPart;
-  if (options.budget_evaluations)
-    options.budget_evaluations = std::max(1.0, std::floor(kPart * *options.budget_evaluations));
-  return options;
-}
-
 std::optional<double> left_of(std::optional<double> budget,
                               std::chrono::steady_clock::time_point begin) {
   if (!budget) return std::nullopt;
@@ -152,8 +134,7 @@ std::optional<double> left_of(std::optional<double> budget,
 }
 
 /// `seconds`: that the budget has left.
-void explain_first(const Run& run, std::optional<double> seconds, RunResult& result) {
-  const MappingOutcome& first = result.outcomes.front();
+void explain_found(const Run& run, std::optional<double> seconds, RunResult& result) {
   ProgressLine progress(run.console, run.arguments.progress);
   QuestionProgress show;
   if (run.arguments.progress != ProgressStyle::kNone)
@@ -161,15 +142,7 @@ void explain_first(const Run& run, std::optional<double> seconds, RunResult& res
                        std::size_t n_questions) {
       progress.show(phase, fraction, {fmt::format("question {} of {}", question, n_questions)});
     };
-  MapperOptions options = run.options;
-  options.budget_seconds = seconds;
-  BoundProblem searched = *result.problem;
-  searched.arch = with_unlimited_times(std::move(searched.arch));
-  const auto cost = evaluate(searched, first.mapping, result.latency);
-  SLUICE_CHECK(cost.has_value(), "a mapping that was found is illegal");
-  result.why =
-      explain({run.mapper, searched, first.mapping, *cost, result.guarantee.value_or(Guarantee{})},
-              options, run.cancel, show);
+  result.why = explain_first(run.mapper, result, run.options, seconds, run.cancel, show);
 }
 
 }  // namespace
@@ -207,7 +180,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   console.log.note(fmt::format("searched: {}", status_name(result.status)));
   if (arguments.why && !result.outcomes.empty()) {
     if (!arguments.output.folder.empty()) write_result(result, arguments.output.folder);
-    explain_first(run, left_of(result.options->budget_seconds, begin), result);
+    explain_found(run, left_of(result.options->budget_seconds, begin), result);
   }
   publish(result, arguments.output, console);
   return result.why && result.why->is_interrupted ? ExitCode::kInterrupted
