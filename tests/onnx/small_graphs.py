@@ -1,7 +1,9 @@
 """Small graphs, imported and executed, against the reference evaluator of the `onnx` package.
 
 Usage: small_graphs.py SLUICE [NAME...]
-       small_graphs.py --write    renews expected.json by the evaluator (onnx 1.13 or later; was 1.23.2)
+       small_graphs.py --write [all]    adds new graphs to expected.json, or renews all, by the evaluator (onnx 1.13 or
+                                        later; 1.19 gets conv_same wrong)
+       small_graphs.py --draw SLUICE FIRST END    random graphs of these seeds, against the evaluator itself
 """
 
 import json
@@ -52,16 +54,37 @@ def executed(sluice, model, inputs, folder):
     return result
 
 
-def write():
+def evaluated(model):
+    """The outputs by ONNX's evaluator, as they stand in expected.json."""
     from onnx.reference import ReferenceEvaluator
 
+    outputs = ReferenceEvaluator(model).run(None, random_inputs(model))
+    return {o.name: [float(f"{v:.9g}") for v in value.ravel()] for o, value in zip(model.graph.output, outputs)}
+
+
+def write(renews_all):
+    known = {} if renews_all else json.loads(EXPECTED.read_text())
     lines = []
     for name, model in all_models():
-        outputs = ReferenceEvaluator(model).run(None, random_inputs(model))
-        rows = {o.name: [float(f"{v:.9g}") for v in value.ravel()] for o, value in zip(model.graph.output, outputs)}
+        rows = known[name] if name in known else evaluated(model)
         lines.append(f"{json.dumps(name)}: {json.dumps(rows)}")
     EXPECTED.write_text("{" + ",\n".join(lines) + "}\n")
     return 0
+
+
+def draw(sluice, first, end):
+    from drawn_models import drawn
+
+    failed = n = 0
+    for name, model in drawn(range(first, end)):
+        n += 1
+        try:
+            compare(sluice, model, evaluated(model))
+        except (RuntimeError, AssertionError, KeyError, ValueError) as mistake:
+            failed += 1
+            print(f"{name}: {mistake}")
+    print(f"{n} random graphs, {failed} failed")
+    return 1 if failed else 0
 
 
 def compare(sluice, model, expected):
@@ -77,7 +100,9 @@ def compare(sluice, model, expected):
 
 def main():
     if sys.argv[1] == "--write":
-        return write()
+        return write(sys.argv[2:] == ["all"])
+    if sys.argv[1] == "--draw":
+        return draw(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     sluice, names = sys.argv[1], sys.argv[2:]
     expected = json.loads(EXPECTED.read_text())
     failed = n = 0

@@ -143,6 +143,8 @@ void attention(NodeContext& context) {
   const std::int64_t mode = context.integer("qk_matmul_output_mode", 0);
   if (context.node().outputs.size() > 3 && mode == 0 && h.scale != 1)
     context.approximate("its scores are put out before they are scaled");
+  if (context.node().outputs.size() > 3 && mode == 1 && h.cap != 0)
+    context.approximate("its scores with the mask are put out behind the softcap");
   context.set(3,
               mode == 0   ? attended.scores
               : mode == 3 ? attended.weights
