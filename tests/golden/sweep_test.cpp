@@ -169,7 +169,7 @@ TEST(Sweep, HasOneBestRunForEachWorkload) {
 sweep:
   workloads: [w64.yaml, w128.yaml]
   architectures: [simple]
-  grid: {arch.MainMemory.read.throughput: [16GB/s, 32GB/s]}
+  grid: {arch.GlobalBuffer.size: [4KiB, 256KiB]}
 )");
   const ProgramRun json = sluice({"sweep", file, "--json", "--threads", "1"});
   ASSERT_EQ(json.exit_status, 0) << json.err;
