@@ -218,7 +218,8 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request, const LoadOptions& opt
   if (request.workloads.empty()) return failed("the sweep names no workload", "");
   if (const std::size_t n = n_points(request); n > kMostPoints)
     return failed(fmt::format("the sweep has {} points, more than {}", n, kMostPoints),
-                  "draw some of them (random, latin_hypercube), or split it");
+                  request.draws.empty() ? "draw some of them (random, latin_hypercube), or split it"
+                                        : "draw fewer, or split it");
   if (Diagnostics repeated = repeated_fields(request); !repeated.empty())
     return tl::unexpected(std::move(repeated));
   return Planner(request, options).run();

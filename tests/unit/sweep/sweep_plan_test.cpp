@@ -117,6 +117,7 @@ TEST(SweepPlan, CountsNoGridWhereThereIsNone) {
   request.draws = {{.n_samples = 20'000, .ranges = {{"M", "4..64"}}}};
   EXPECT_EQ(first_message(plan_sweep(request, {}).error()),
             "the sweep has 20000 points, more than 10000");
+  EXPECT_EQ(plan_sweep(request, {}).error().front().hint, "draw fewer, or split it");
   request.draws.front().n_samples = 3;
   EXPECT_EQ(plan_sweep(request, {})->points.size(), 3u);
 }
