@@ -255,6 +255,10 @@ def newer():
         y = g.node("Attention", g.input(2, 3, 16), g.input(2, 5, 8), g.input(2, 5, 8), g.input(3, 5), q_num_heads=4,
                    kv_num_heads=2, **more)
         yield g.model(g.node("Neg", y))
+    g = Graph("attention_of_one_tensor_behind_earlier_steps", opset=23)
+    x = g.node("Relu", g.input(1, 2, 3, 4))
+    y, _, _ = g.node("Attention", x, x, x, "", g.input(1, 2, 2, 4), g.input(1, 2, 2, 4), outputs=3)
+    yield g.model(g.node("Neg", y))
     g = Graph("rotary_embedding", opset=23)
     yield g.model(g.node("RotaryEmbedding", g.input(2, 3, 4, 8), g.weight(2, 4, 4), g.weight(2, 4, 4)))
     g = Graph("rotary_embedding_interleaved", opset=23)

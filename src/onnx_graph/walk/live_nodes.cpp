@@ -1,6 +1,8 @@
 #include "onnx_graph/walk/live_nodes.h"
 
+#include <map>
 #include <set>
+#include <string>
 
 namespace sluice::onnx_graph {
 namespace {
