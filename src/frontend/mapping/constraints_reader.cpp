@@ -94,8 +94,12 @@ class ConstraintsReader {
   void fill(MapReader& map, StorageConstraint& c) {
     c.einsum = names_.einsum(map.optional("einsum"));
     c.memory = memory(map);
+    const YamlNode* keep = map.optional("keep");
     const YamlNode* forbid = map.optional("forbid");
-    c.keep = tensors(map.optional("keep"), c.einsum);
+    if (keep == nullptr && forbid == nullptr)
+      context_.error(map.node(), "a storage constraint that says nothing",
+                     "give 'keep' or 'forbid': the tensors that it is about");
+    c.keep = tensors(keep, c.einsum);
     c.forbid = tensors(forbid, c.einsum);
     for (const TensorId tensor : c.forbid)
       if (std::find(c.keep.begin(), c.keep.end(), tensor) != c.keep.end())
@@ -114,6 +118,10 @@ class ConstraintsReader {
     c.maximum = read_integer(context_, maximum, "maximum", 1);
     if (const auto exact = read_integer(context_, map.optional("tile_shape"), "tile_shape", 1))
       c.minimum = *exact, c.maximum = *exact;
+    if (map.optional("minimum") == nullptr && maximum == nullptr &&
+        map.optional("tile_shape") == nullptr)
+      context_.error(map.node(), "a tile constraint that says nothing",
+                     "give 'minimum', 'maximum' or 'tile_shape'");
     if (c.maximum && *c.maximum < c.minimum)
       context_.error(*maximum, "the maximum is smaller than the minimum");
     if (variable) check_range(map, c);
@@ -171,7 +179,13 @@ class ConstraintsReader {
   /// asked for.
   std::vector<RankVariableId> variables(const YamlNode* node, std::optional<EinsumId> einsum) {
     const std::vector<RankVariableId> found = names_.variables(node);
-    if (node == nullptr || !einsum) return found;
+    if (node == nullptr) return found;
+    std::set<std::string> seen;
+    for (const YamlPointer& item : node->items)
+      if (item->is_scalar() && !seen.insert(item->text).second)
+        context_.error(*item, fmt::format("the variable {} stands here twice", item->text),
+                       "name each variable once");
+    if (!einsum) return found;
     const auto check = [&](const YamlNode& item) {
       const auto variable = find_rank_variable(workload_, item.text);
       if (variable && !uses_variable(workload_[*einsum], *variable))
@@ -219,6 +233,10 @@ class ConstraintsReader {
           c.types.push_back(*type);
       if (!types->is_sequence()) context_.error(*types, "types must be a list");
     }
+    if (map.optional("types") == nullptr && map.optional("over") == nullptr &&
+        map.optional("algorithms") == nullptr)
+      context_.error(map.node(), "a constraint on collectives that says nothing",
+                     "give 'types', 'over' or 'algorithms'");
     c.over = names_.dimension_names(map.optional("over"));
     c.algorithms = read_names(context_, map.optional("algorithms"), "an algorithm");
     if (const YamlNode* list = map.optional("algorithms"))
