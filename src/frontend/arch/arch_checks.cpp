@@ -140,12 +140,66 @@ class ExpressionChecker {
   std::vector<std::optional<ExpressionScope>> scopes_;  ///< by EinsumId, made when needed
 };
 
+/// Any name may be one of a workload's tensors: `n` tensors in each set, 8 bits a value.
+ExpressionScope scope_of_any_workload(std::size_t n) {
+  const NameSet all{(std::uint64_t{1} << n) - 1};
+  ExpressionScope scope;
+  scope.universe = all;
+  scope.lookup = [all](const std::string& name) -> std::optional<ExpressionValue> {
+    if (name.ends_with(".bits_per_value")) return 8.0;
+    if (name.find('.') != std::string::npos) return std::nullopt;
+    return all;
+  };
+  scope.literal_element = [all](const std::string&) { return std::optional(all); };
+  return scope;
+}
+
+/// What is wrong with an expression whatever the workload.
+std::optional<ExpressionError> error_for_all_workloads(const ArchExpression& source,
+                                                       const Arch& arch) {
+  const auto component = find_component(arch, source.component);
+  const auto error_in = [&](ExpressionScope scope) -> std::optional<ExpressionError> {
+    if (source.over_actions && component)
+      scope = action_scope(arch[*component], scope, [](std::size_t) { return 1.0; });
+    const auto value = source.expression.evaluate(scope);
+    return value ? std::nullopt : std::optional(value.error());
+  };
+  std::optional<ExpressionError> error;
+  for (const std::size_t n_tensors : {1, 2, 3}) {
+    error = error_in(scope_of_any_workload(n_tensors));
+    if (!error) return std::nullopt;
+  }
+  // A set where a number is needed: most likely a name that is no tensor's.
+  ExpressionScope known = scope_of_any_workload(2);
+  known.lookup = [&arch,
+                  any = known.lookup](const std::string& name) -> std::optional<ExpressionValue> {
+    static const std::set<std::string> kRoles = {"input", "weight", "output", "ops"};
+    const auto memory = find_component(arch, name);
+    const bool is_known =
+        kRoles.count(name) > 0 || memory ||
+        std::find(set_names().begin(), set_names().end(), name) != set_names().end() ||
+        name.find('.') != std::string::npos;
+    return is_known ? any(name) : std::nullopt;
+  };
+  const auto unknown = error_in(std::move(known));
+  return unknown && unknown->message.starts_with("unknown name") ? unknown : error;
+}
+
 }  // namespace
 
 void check_arch_expressions(ReadContext& context, const std::vector<ArchExpression>& expressions,
                             const Workload& workload, const Arch& arch) {
   ExpressionChecker checker(context, workload, arch);
   for (const ArchExpression& expression : expressions) checker.check(expression);
+}
+
+void check_arch_expressions(ReadContext& context, const std::vector<ArchExpression>& expressions,
+                            const Arch& arch) {
+  for (const ArchExpression& expression : expressions) {
+    if (expression.type != Type::kNumber || expression.only_where_needed) continue;
+    if (const auto error = error_for_all_workloads(expression, arch))
+      context.error(*expression.place, *error);
+  }
 }
 
 }  // namespace sluice

@@ -22,4 +22,8 @@ std::optional<Arch> read_arch(ReadContext& context, const YamlNode& node,
 void check_arch_expressions(ReadContext& context, const std::vector<ArchExpression>& expressions,
                             const Workload& workload, const Arch& arch);
 
+/// The same without a workload: only what has no value for any. A name may be a tensor's.
+void check_arch_expressions(ReadContext& context, const std::vector<ArchExpression>& expressions,
+                            const Arch& arch);
+
 }  // namespace sluice

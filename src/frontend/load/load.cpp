@@ -49,6 +49,8 @@ class Loader {
     specs_.sources = std::move(context_.number_sources());
     if (specs_.workload && specs_.arch)
       check_arch_expressions(context_, expressions, *specs_.workload, *specs_.arch);
+    else if (specs_.arch && map.optional("workload") == nullptr)
+      check_arch_expressions(context_, expressions, *specs_.arch);
     for (const char* known : {"mapping", "mappings", "plan", "include"}) map.optional(known);
     read_mappings(map);
     read_constraints_section(map);

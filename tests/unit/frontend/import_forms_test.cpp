@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "sluice/frontend/import.h"
@@ -434,6 +435,160 @@ arch:
   ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
   EXPECT_EQ(specs->workload->einsums.size(), 1u);
   EXPECT_EQ(specs->arch->components.size(), 2u);
+}
+
+constexpr const char* kSmallArch = R"(
+architecture:
+  version: 0.3
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8}}
+    subtree:
+    - name: PE[0..3]
+      local:
+      - {name: Buf, class: SRAM, attributes: {entries: 64, word-bits: 8}}
+      - {name: MAC, class: intmac, attributes: {datawidth: 8}}
+)";
+
+/// Texts as files of one call; throws with what is wrong with them.
+Specs loaded(const std::vector<std::string>& texts) {
+  const TemporaryFolder folder;
+  std::vector<std::string> files;
+  for (const std::string& text : texts)
+    files.push_back(folder.write("file" + std::to_string(files.size()) + ".yaml", text));
+  auto specs = load_any_specs(files, {});
+  if (!specs) throw std::runtime_error(to_string(specs.error()));
+  return std::move(*specs);
+}
+
+TEST(FilesOfAnyTool, HaveTheirMapperInAFileOfItsOwn) {
+  const std::string notes =
+      to_string(loaded({kSmallArch, "mapper: {algorithm: random-pruned, timeout: 100}\n",
+                        "sparse_optimizations: {targets: []}\n"})
+                    .warnings);
+  EXPECT_THAT(notes, HasSubstr("file1.yaml:1:1: note: the section 'mapper' has no counterpart"));
+  EXPECT_THAT(notes, HasSubstr("file2.yaml:1:1: note: the section 'sparse_optimizations' has no"));
+}
+
+TEST(FilesOfAnyTool, LeaveOptionsOfAMapperToSluice) {
+  const Specs specs = loaded({kSmallArch, "mapper: {objective: energy}\n"});
+  EXPECT_EQ(specs.mapper_options.at("objective"), "energy");
+}
+
+TEST(FilesOfAnyTool, PassOverFilesForAccelergy) {
+  const std::string notes =
+      to_string(loaded({kSmallArch, "compound_components: {classes: [{name: a}]}\n",
+                        "compound_components: {classes: [{name: b}]}\n", "ART: {tables: []}\n"})
+                    .warnings);
+  EXPECT_THAT(notes, Not(HasSubstr("compound_components")));
+  EXPECT_THAT(notes, Not(HasSubstr("ART")));
+}
+
+TEST(FilesOfAnyTool, HaveEnergiesAmongThem) {
+  const Specs specs = loaded(
+      {kSmallArch,
+       "ERT: {tables: [{name: 'System.PE[0..3].Buf', actions: [{name: read, energy: 2.5}]}]}\n"});
+  EXPECT_DOUBLE_EQ(specs.arch->components[2].actions[0].energy_j, 2.5e-12);
+}
+
+TEST(FilesOfAnyTool, MayHaveATableWithoutEnergies) {
+  const Specs specs = loaded({kSmallArch, "ERT: {version: 0.4, tables: []}\n"});
+  EXPECT_TRUE(std::isnan(specs.arch->components[2].actions[0].energy_j));
+}
+
+// 2 + 8 = 10 columns: names of either file.
+TEST(FilesOfAnyTool, ShareVariables) {
+  const Specs specs =
+      loaded({R"(
+architecture:
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {width: 64, datawidth: 8}}
+  - !Container {name: PE, spatial: {meshX: A + B}}
+  - !Component {name: MAC, class: intmac, attributes: {datawidth: 8}}
+)",
+              "variables: {version: 0.4, A: 2}\n", "variables:\n- {version: 0.4}\n- {B: 8}\n"});
+  EXPECT_EQ(specs.arch->components[1].spatial[0].fanout, 10);
+}
+
+// 8 buffers in 4 PEs, where Timeloop counts `instances` and not what stands around; 64 / 8 MACs
+// each.
+TEST(Fanouts, MayComeFromInstancesInsideAnArray) {
+  const Specs specs = loaded({R"(
+architecture:
+  version: 0.3
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8}}
+    subtree:
+    - name: PE[0..3]
+      local:
+      - {name: Buf, class: SRAM, attributes: {entries: 64, word-bits: 8, instances: 8}}
+      - {name: MAC, class: intmac, attributes: {datawidth: 8, instances: 64}}
+)"});
+  ASSERT_EQ(specs.arch->components.size(), 5U);
+  EXPECT_EQ(specs.arch->components[1].name, "PE");
+  EXPECT_EQ(specs.arch->components[1].spatial[0].fanout, 8);
+  EXPECT_EQ(specs.arch->components[3].name, "MAC_array");
+  EXPECT_EQ(specs.arch->components[3].spatial[0].fanout, 8);
+}
+
+/// A buffer of AccelForge's with a `total_latency`: a read takes 1 ns, a write 4 ns.
+Component timed_buffer(const std::string& total_latency) {
+  return loaded({R"(
+arch:
+  nodes:
+  - !Memory
+    name: Buffer
+    size: inf
+    total_latency: )" +
+                 total_latency + R"(
+    actions:
+    - {name: read, energy: 1e-12, latency: 1e-9}
+    - {name: write, energy: 1e-12, latency: 4e-9}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1e-12, latency: 1e-9}]}
+)"})
+      .arch->components[0];
+}
+
+TEST(AccelForgeTotalLatency, OfTheLongerActionIsTwoPorts) {
+  const Component buffer = timed_buffer("max(read_latency, write_latency)");
+  EXPECT_EQ(std::get<Memory>(buffer.kind).ports, Ports::kSeparate);
+  EXPECT_FALSE(buffer.total_latency.has_value());
+  EXPECT_DOUBLE_EQ(buffer.actions[0].throughput, 1e9);
+  EXPECT_DOUBLE_EQ(buffer.actions[1].throughput, 0.25e9);
+}
+
+// (r + w) / 32 / 200e6: 6.4e9 of either a second, whatever their latency.
+TEST(AccelForgeTotalLatency, OfCallsIsAThroughput) {
+  const Component buffer = timed_buffer("(read_actions + write_actions) / 32 / 200e6");
+  EXPECT_EQ(std::get<Memory>(buffer.kind).ports, Ports::kShared);
+  EXPECT_DOUBLE_EQ(buffer.actions[0].throughput, 6.4e9);
+  EXPECT_DOUBLE_EQ(buffer.actions[1].throughput, 6.4e9);
+}
+
+TEST(AccelForgeTotalLatency, SumsOverTheDictionaryOfActions) {
+  const Component buffer = timed_buffer("sum(*action2latency.values())");
+  EXPECT_FALSE(buffer.total_latency.has_value());
+  EXPECT_DOUBLE_EQ(buffer.actions[1].throughput, 0.25e9);
+}
+
+// 3 reads and 2 writes: max(3 + 8, 2 * 8) = 16 ns; 9 and 2: max(9 + 8, 16) = 17 ns.
+TEST(AccelForgeTotalLatency, MayBeAnyExpression) {
+  const Component buffer =
+      timed_buffer("max(read_latency + write_latency, 2 * action2latency['write'])");
+  ASSERT_TRUE(buffer.total_latency.has_value());
+  const auto seconds = [&](double reads, double writes) {
+    ExpressionScope scope;
+    scope.n_actions = 2;
+    scope.action_field = [&](std::size_t a, const std::string& field) {
+      return field == "n_calls" ? (a == 0 ? reads : writes) : buffer.actions[a].throughput;
+    };
+    return std::get<double>(*buffer.total_latency->evaluate(scope));
+  };
+  EXPECT_DOUBLE_EQ(seconds(3, 2), 16e-9);
+  EXPECT_DOUBLE_EQ(seconds(9, 2), 17e-9);
 }
 
 TEST(FilesOfAnyTool, EnergiesNeedFilesThatTakeThem) {

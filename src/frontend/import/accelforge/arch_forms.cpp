@@ -8,6 +8,7 @@
 #include <regex>
 #include <vector>
 
+#include "frontend/import/accelforge/total_latency.h"
 #include "frontend/import/reading/made_nodes.h"
 #include "support/yaml_text.h"
 
@@ -18,25 +19,6 @@ using MadeNode = std::shared_ptr<YamlNode>;
 
 MadeNode made_map(const YamlNode& place) { return made_node(YamlNode::Kind::kMap, place); }
 MadeNode made_null(const YamlNode& place) { return made_node(YamlNode::Kind::kNull, place); }
-
-YamlPointer take(YamlNode& map, const std::string& key) {
-  for (auto entry = map.entries.begin(); entry != map.entries.end(); ++entry)
-    if (entry->key->text == key) {
-      YamlPointer value = entry->value;
-      map.entries.erase(entry);
-      return value;
-    }
-  return nullptr;
-}
-
-void set(YamlNode& map, const std::string& key, const YamlPointer& value) {
-  take(map, key);
-  map.entries.push_back({made_text(key, *value), value});
-}
-
-void set_if_absent(YamlNode& map, const std::string& key, const std::string& text) {
-  if (map.find(key) == nullptr) set(map, key, made_text(text, map));
-}
 
 class ArchForms {
  public:
@@ -114,10 +96,12 @@ class ArchForms {
     put_names_of_memories_above(*node);
     const bool acts = node->tag == "!Memory" || node->tag == "!Toll" || node->tag == "!Compute";
     is_unknown_ = false;
+    write_out_action_latencies(*node);
     put_values(*node);
     if (node->tag == "!Network") return network(std::move(node));
     const Scales scales = take_scales(*node);
     if (acts) actions(*node, is_dummy, scales);
+    if (acts) translate_total_latency(context_, *node, name_);
     numbers_of_component(*node, scales);
     if (is_dummy) {
       take(*node, "component_class");

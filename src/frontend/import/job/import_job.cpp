@@ -9,6 +9,7 @@
 #include "frontend/import/accelforge/accelforge.h"
 #include "frontend/import/job/spec_format.h"
 #include "frontend/import/reading/energy_table.h"
+#include "frontend/import/reading/made_nodes.h"
 #include "frontend/import/reading/templates.h"
 #include "frontend/import/timeloop/timeloop.h"
 #include "frontend/import/timeloop/timeloop_residency.h"
@@ -120,13 +121,45 @@ class Importer {
   }
 
   void add_section(const YamlEntry& entry) {
+    if (entry.key->text == "variables") return add_variables(entry);
     YamlPointer& known = sections_[entry.key->text];
     YamlPointer& key = keys_[entry.key->text];
-    if (known && !known->is_null())
+    if (known && !known->is_null() && !is_for_accelergy_alone(entry.key->text))
       import_.note(*key, fmt::format("the section '{}' here is left out: {} takes its place",
                                      key->text, place_text(*entry.key)));
     known = entry.value;
     key = entry.key;
+  }
+
+  /// A map, or a list of maps that are merged; likewise those of several files. Of a name that is
+  /// there twice the last value counts.
+  void add_variables(const YamlEntry& entry) {
+    keys_["variables"] = entry.key;
+    YamlPointer& known = sections_["variables"];
+    auto all = std::make_shared<YamlNode>(known ? *known : *entry.value);
+    all->kind = YamlNode::Kind::kMap;
+    all->items.clear();
+    if (!known) all->entries.clear();
+    if (entry.value->is_sequence())
+      for (const YamlPointer& item : entry.value->items) merge_variables(*all, *item);
+    else if (!entry.value->is_null())
+      merge_variables(*all, *entry.value);
+    known = all;
+  }
+
+  void merge_variables(YamlNode& all, const YamlNode& more) {
+    if (!more.is_map()) {
+      context_.error(more, fmt::format("variables are a map of names, not {}", describe(more)),
+                     "as in 'variables: {WIDTH: 64}', or a list of such maps");
+      return;
+    }
+    for (const YamlEntry& entry : more.entries) {
+      if (const YamlPointer earlier = take(all, entry.key->text);
+          earlier && earlier->text != entry.value->text)
+        import_.note(*earlier, fmt::format("the variable '{}' here is left out: {} takes its place",
+                                           entry.key->text, place_text(*entry.key)));
+      all.entries.push_back(entry);
+    }
   }
 
   std::string place_text(const YamlNode& node) const {
@@ -151,7 +184,7 @@ class Importer {
       return refuse_sections();
     }
     for (const auto& [name, key] : keys_)
-      if (used_.count(name) == 0 && !says_nothing(name))
+      if (used_.count(name) == 0 && !says_nothing(name, result))
         note_left_out(*key, result.format == "AccelForge");
   }
 
@@ -174,14 +207,19 @@ class Importer {
           "`mapping`");
   }
 
-  /// Sections that are there for other tools, or for their anchors only.
-  static bool says_nothing(const std::string& name) {
-    return name == "globals" || name == "dumped_by_timeloop_front_end" || name == "ignore" ||
-           name.ends_with("_ignore");
+  /// Sections that are there for Accelergy, or for their anchors only. Of two tables of energies,
+  /// which say the same, one is read.
+  bool says_nothing(const std::string& name, const ImportedSpecs& result) const {
+    if (name == "ERT_summary" && used_.count("ERT") > 0) return true;
+    const bool is_accelforge = result.format == "AccelForge";
+    return is_for_accelergy_alone(name) && (!is_accelforge || name != "components");
   }
 
   void note_left_out(const YamlNode& key, bool is_accelforge) {
     const bool is_of_other_tool = !is_accelforge && (key.text == "arch" || key.text == "workload");
+    if (!options_.energy_file.empty() && is_energy_section(key.text))
+      return import_.note(key, fmt::format("the energies of '{}' are left out: those of {} count",
+                                           key.text, options_.energy_file));
     std::string message =
         fmt::format("the section '{}' has no counterpart and is left out", key.text);
     if (is_of_other_tool)
@@ -195,6 +233,16 @@ class Importer {
         }
     const std::vector<std::string> known = {"architecture", "problem", "mapping", "constraints"};
     import_.note(key, message, is_of_other_tool ? "" : did_you_mean(key.text, known));
+  }
+
+  /// `ERT: {version: 0.4, tables: []}`, as timeloopfe writes where it has no energies.
+  static bool is_empty_table(const YamlNode& table) {
+    const YamlNode* tables = table.find("tables");
+    return tables != nullptr && tables->is_sequence() && tables->items.empty();
+  }
+
+  static bool is_energy_section(const std::string& name) {
+    return std::find(kEnergySections.begin(), kEnergySections.end(), name) != kEnergySections.end();
   }
 
   static bool names(const YamlNode& node, const std::string& wanted) {
@@ -425,10 +473,12 @@ class Importer {
       energies = timeloop::read_energy_table(import_, *documents.front(), names_of_architecture());
       return true;
     }
-    const YamlNode* table = section("ERT");
-    if (table == nullptr) return false;
-    energies = timeloop::read_energy_table(import_, *table, names_of_architecture());
-    return true;
+    for (const std::string& name : kEnergySections)
+      if (const YamlNode* table = section(name); table != nullptr && !is_empty_table(*table)) {
+        energies = timeloop::read_energy_table(import_, *table, names_of_architecture());
+        return true;
+      }
+    return false;
   }
 
   const ImportOptions& options_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -26,18 +27,44 @@ std::optional<std::string> text_of_specs(ReadContext& context, const std::string
   return file_text(context, path);
 }
 
-/// With energies for files of other tools an architecture is theirs, whose words may all be
-/// Sluice's, too.
-SortedFiles sorted(const std::vector<std::string>& files, const LoadOptions& options,
+/// A file of the call, and whom it is for.
+struct OwnedFile {
+  std::string name, path;
+  FileOwner owner = FileOwner::kSluice;
+  bool has_energies = false, has_arch = false;
+};
+
+OwnedFile owned(const std::string& file, const LoadOptions& options) {
+  ReadContext context(options);
+  const auto path = find_spec_file(file, options);
+  const auto text = path ? text_of_specs(context, *path) : std::nullopt;
+  if (!text) return {file, file};
+  return {file, *path, owner_of(*path, *text), has_energies(*path, *text), has_arch(*path, *text)};
+}
+
+/// Of all files together: what goes with files of other tools is theirs where there are some, and
+/// so are `variables` alone where Sluice has no file that could name them. With energies for files
+/// of other tools an architecture is theirs, whose words may all be Sluice's, too.
+SortedFiles sorted(const std::vector<std::string>& names, const LoadOptions& options,
                    bool has_energies) {
+  std::vector<OwnedFile> files;
+  for (const std::string& name : names) {
+    files.push_back(owned(name, options));
+    has_energies |= files.back().has_energies;
+  }
+  const auto has = [&](FileOwner owner) {
+    return std::any_of(files.begin(), files.end(),
+                       [&](const OwnedFile& file) { return file.owner == owner; });
+  };
+  for (OwnedFile& file : files)
+    if (has_energies && file.has_arch) file.owner = FileOwner::kOtherTool;
+  const bool have_others = has(FileOwner::kOtherTool);
+  const bool have_own = has(FileOwner::kSluice);
   SortedFiles result;
-  for (const std::string& file : files) {
-    ReadContext context(options);
-    const auto path = find_spec_file(file, options);
-    const auto text = path ? text_of_specs(context, *path) : std::nullopt;
-    const bool is_other =
-        text && (is_of_other_tool(*path, *text) || (has_energies && has_arch(*path, *text)));
-    (is_other ? result.of_other_tools : result.own).push_back(is_other ? *path : file);
+  for (const OwnedFile& file : files) {
+    const bool is_other = have_others && file.owner != FileOwner::kSluice &&
+                          (file.owner != FileOwner::kVariables || !have_own);
+    (is_other ? result.of_other_tools : result.own).push_back(is_other ? file.path : file.name);
   }
   return result;
 }

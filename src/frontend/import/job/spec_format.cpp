@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "frontend/import/accelforge/total_latency.h"
 #include "frontend/yaml/yaml_parser.h"
 
 namespace sluice {
@@ -50,6 +51,8 @@ const std::set<std::string>& accelforge_classes() {
 bool has_form_of_accelforge(const YamlNode& component) {
   const YamlNode* type = component.find("component_class");
   if (type != nullptr && accelforge_classes().count(type->text) > 0) return true;
+  const YamlNode* time = component.find("total_latency");
+  if (time != nullptr && names_actions_of_accelforge(time->text)) return true;
   const YamlNode* actions = component.find("actions");
   if (actions == nullptr) return false;
   return component.tag == "!Network" ||
@@ -114,29 +117,114 @@ bool is_timeloop(const Sections& sections) {
   return false;
 }
 
-bool is_of_other_tool(const std::string& path, const std::string& text) {
-  if (std::filesystem::path(path).extension() == ".cfg" || text.find("{%") != std::string::npos ||
-      text.find("{{") != std::string::npos)
-    return true;
-  if (is_mapping_alone(text)) return false;
+namespace {
+
+/// `mapper: {algorithm: random-pruned, victory-condition: 100}`: none of these is an option here.
+bool is_timeloop_mapper(const YamlNode& mapper) {
+  static const std::set<std::string> kKeys = {"algorithm",
+                                              "diagnostics",
+                                              "emit_whoop_nest",
+                                              "environment",
+                                              "filter_revisits",
+                                              "live_status",
+                                              "log_all",
+                                              "log_all_mappings",
+                                              "log_interval",
+                                              "log_mappings_verbose",
+                                              "log_mappings_yaml",
+                                              "log_oave_mappings",
+                                              "log_stats",
+                                              "log_suboptimal",
+                                              "max_permutations_per_if_visit",
+                                              "max_temporal_loops_in_a_mapping",
+                                              "num_threads",
+                                              "optimization_metric",
+                                              "optimization_metrics",
+                                              "out_prefix",
+                                              "penalize_consecutive_bypass_fails",
+                                              "search_size",
+                                              "sync_interval",
+                                              "template",
+                                              "timeout",
+                                              "version",
+                                              "victory_condition"};
+  return std::any_of(mapper.entries.begin(), mapper.entries.end(), [](const YamlEntry& entry) {
+    return kKeys.count(with_underscores(entry.key->text)) > 0;
+  });
+}
+
+bool is_companion(const YamlEntry& section) {
+  const std::string& name = section.key->text;
+  if (name == "mapper") return is_timeloop_mapper(*section.value);
+  return name == "sparse_optimizations" || is_for_accelergy_alone(name) ||
+         std::find(kEnergySections.begin(), kEnergySections.end(), name) != kEnergySections.end();
+}
+
+/// Of a document that has nothing of Timeloop or AccelForge alone.
+FileOwner owner_of_rest(const YamlNode& document) {
+  bool has_companion = false, has_variables = false;
+  for (const YamlEntry& section : document.entries) {
+    const bool is_variables = section.key->text == "variables";
+    if (!is_variables && !is_companion(section)) return FileOwner::kSluice;
+    has_companion |= !is_variables || section.value->is_sequence();
+    has_variables |= is_variables;
+  }
+  if (has_companion) return FileOwner::kCompanion;
+  return has_variables ? FileOwner::kVariables : FileOwner::kSluice;
+}
+
+bool is_of_other_tool(const YamlNode& document) {
+  Sections sections;
+  for (const YamlEntry& entry : document.entries) sections[entry.key->text] = entry.value;
+  const auto mapping = sections.find("mapping");
+  if (mapping != sections.end() && is_timeloop_mapping(*mapping->second)) return true;
+  sections.erase("mapping");
+  const auto workload = sections.find("workload");
+  if (workload != sections.end() && workload->second->find("shape") != nullptr) return true;
+  if (is_timeloop(sections) || has_word_of_accelforge(document)) return true;
+  const auto constraints = sections.find("constraints");
+  return constraints != sections.end() &&
+         (constraints->second->is_sequence() || constraints->second->find("targets") != nullptr);
+}
+
+}  // namespace
+
+const std::vector<std::string> kEnergySections = {"ERT", "ERT_summary"};
+
+bool is_for_accelergy_alone(const std::string& section) {
+  static const std::set<std::string> kNames = {
+      "ART",        "ART_summary",          "action_counts",
+      "components", "compound_components",  "globals",
+      "ignore",     "primitive_components", "dumped_by_timeloop_front_end"};
+  return kNames.count(section) > 0 || section.ends_with("_ignore");
+}
+
+bool has_energies(const std::string& path, const std::string& text) {
+  if (text.find("ERT") == std::string::npos) return false;
   const LoadOptions options;
   ReadContext context(options);
+  const auto documents = parse_yaml(context, context.sources().add(path, text));
+  return std::any_of(documents.begin(), documents.end(), [](const YamlPointer& document) {
+    return std::any_of(
+        kEnergySections.begin(), kEnergySections.end(),
+        [&](const std::string& section) { return document->find(section) != nullptr; });
+  });
+}
+
+FileOwner owner_of(const std::string& path, const std::string& text) {
+  if (std::filesystem::path(path).extension() == ".cfg" || text.find("{%") != std::string::npos ||
+      text.find("{{") != std::string::npos)
+    return FileOwner::kOtherTool;
+  if (is_mapping_alone(text)) return FileOwner::kSluice;
+  const LoadOptions options;
+  ReadContext context(options);
+  FileOwner owner = FileOwner::kSluice;
   for (const YamlPointer& document : parse_yaml(context, context.sources().add(path, text))) {
     if (!document->is_map()) continue;
-    Sections sections;
-    for (const YamlEntry& entry : document->entries) sections[entry.key->text] = entry.value;
-    const auto mapping = sections.find("mapping");
-    if (mapping != sections.end() && is_timeloop_mapping(*mapping->second)) return true;
-    sections.erase("mapping");
-    const auto workload = sections.find("workload");
-    if (workload != sections.end() && workload->second->find("shape") != nullptr) return true;
-    if (is_timeloop(sections) || has_word_of_accelforge(*document)) return true;
-    const auto constraints = sections.find("constraints");
-    if (constraints != sections.end() &&
-        (constraints->second->is_sequence() || constraints->second->find("targets") != nullptr))
-      return true;
+    if (is_of_other_tool(*document)) return FileOwner::kOtherTool;
+    owner = owner_of_rest(*document);
   }
-  return false;
+  return owner;
 }
 
 std::set<std::string> variables_in(const std::string& path, const std::string& text) {
@@ -144,8 +232,11 @@ std::set<std::string> variables_in(const std::string& path, const std::string& t
   ReadContext context(options);
   std::set<std::string> names;
   for (const YamlPointer& document : parse_yaml(context, context.sources().add(path, text)))
-    if (const YamlNode* variables = document->find("variables"))
+    if (const YamlNode* variables = document->find("variables")) {
       for (const YamlEntry& entry : variables->entries) names.insert(entry.key->text);
+      for (const YamlPointer& item : variables->items)
+        for (const YamlEntry& entry : item->entries) names.insert(entry.key->text);
+    }
   return names;
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 
@@ -189,6 +190,18 @@ class TreeReader {
     return level;
   }
 
+  /// `instances` may fan out a level within an array that did so already: its fanout is called as
+  /// the level.
+  std::string free_name(const std::string& array, const std::string& level) const {
+    const auto is_taken = [&](const std::string& name) {
+      return std::any_of(specs_.levels.begin(), specs_.levels.end(),
+                         [&](const Level& known) { return known.name == name; });
+    };
+    std::string name = is_taken(array) ? level + "_array" : array;
+    while (is_taken(name)) name += "_";
+    return name;
+  }
+
   /// Instances over those of the level before are a fanout.
   void fan_out(Level& level, std::int64_t instances, const std::string& array) {
     if (is_broken_) return;  // how many there are is not known
@@ -219,7 +232,7 @@ class TreeReader {
       return;
     }
     const bool has_passage = !specs_.levels.empty() && specs_.levels.back().is_passage;
-    Level fanout{Level::Kind::kFanout, array, {}, level.node, {}, 1, 1, {}};
+    Level fanout{Level::Kind::kFanout, free_name(array, level.name), {}, level.node, {}, 1, 1, {}};
     if (has_passage) fanout = specs_.levels.back();
     const std::int64_t total = instances / instances_;
     const bool splits = columns % columns_ == 0 && total % (columns / columns_) == 0;
