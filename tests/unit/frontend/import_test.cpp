@@ -197,6 +197,41 @@ mapping:
   EXPECT_GT(Evaluated(specs).of("DRAM", "Z", "write"), 32);
 }
 
+/// A convolution along P on two levels, with this order of the loops over P and M above the buffer.
+std::string notes_of_window(const std::string& permutation) {
+  return to_string(imported({R"(
+architecture:
+  version: 0.3
+  subtree:
+  - name: System
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8}}
+    - {name: L2, class: SRAM, attributes: {word-bits: 8, entries: 64}}
+    - {name: MAC, class: intmac, attributes: {datawidth: 8}}
+problem:
+  shape:
+    name: Conv
+    dimensions: [P, R, M]
+    data-spaces:
+    - {name: I, projection: [[[P], [R]]]}
+    - {name: W, projection: [[[M]], [[R]]]}
+    - {name: O, projection: [[[M]], [[P]]], read-write: True}
+  instance: {P: 8, R: 3, M: 2}
+mapping:
+- {target: DRAM, type: temporal, factors: P=4 M=2 R=1, permutation: )" +
+                             permutation + R"(}
+- {target: L2, type: temporal, factors: P=2 M=1 R=3, permutation: PRM}
+- {target: L2, type: bypass, keep: [I], bypass: [W, O]}
+)"})
+                       .notes);
+}
+
+// The permutation is read from its end: P stands outside of M, which does not move I.
+TEST(TimeloopImport, NotesWindowsThatSlideAboveALoopThatDoesNotMoveThem) {
+  EXPECT_THAT(notes_of_window("MPR"), HasSubstr("the window of I in L2 slides along P"));
+  EXPECT_THAT(notes_of_window("PMR"), Not(HasSubstr("slides along")));
+}
+
 TEST(TimeloopImport, NotesWhatItLeavesOutAndNeverTakesAnEnergyForZero) {
   const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
   const std::string notes = to_string(specs.notes);

@@ -454,7 +454,9 @@ class Importer {
     if (const auto arch = sections_.find("arch"); arch != sections_.end())
       if (const YamlNode* name = arch->second->find("name")) names.push_back(name->text);
     for (const std::string& file : files_)
-      names.push_back(std::filesystem::path(file).stem().string());
+      if (const std::string name = std::filesystem::path(file).stem().string();
+          std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
     return names;
   }
 

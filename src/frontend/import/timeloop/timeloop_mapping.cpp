@@ -219,6 +219,54 @@ class MappingWriter {
     return bypass != nullptr && !bypass->bypass.empty();
   }
 
+  /// Of the loops over time above a storage: the innermost that moves a data space, where loops
+  /// further in do not; null where none does.
+  const Loop* mover_with_loops_inside(const Level& level, const DataSpace& space) const {
+    const Loop* mover = nullptr;
+    bool has_loops_inside = false;
+    for (std::size_t l = 0; &specs_.levels[l] != &level; ++l)
+      for (const Loop& loop : loops_[l]) {
+        if (loop.fanout != nullptr || loop.bound <= 1) continue;
+        const bool moves = rank_of(space, loop.dimension) != nullptr;
+        if (moves) mover = &loop;
+        has_loops_inside = !moves && mover != nullptr;
+      }
+    return has_loops_inside ? mover : nullptr;
+  }
+
+  static const std::vector<Term>* rank_of(const DataSpace& space, int dimension) {
+    for (const std::vector<Term>& rank : space.ranks)
+      for (const Term& term : rank)
+        if (term.dimension == dimension && term.coefficient != 0) return &rank;
+    return nullptr;
+  }
+
+  /// Values of a dimension in a tile of the storage.
+  std::int64_t tile_in(const Level& level, int dimension) const {
+    std::int64_t tile = problem_.sizes[static_cast<std::size_t>(dimension)];
+    for (std::size_t l = 0; &specs_.levels[l] != &level; ++l)
+      for (const Loop& loop : loops_[l])
+        if (loop.dimension == dimension) tile = loop.tile;
+    return tile;
+  }
+
+  /// See docs/differences-timeloop.md.
+  void note_slide(const Level& level, const DataSpace& space) {
+    const Loop* mover = mover_with_loops_inside(level, space);
+    if (mover == nullptr) return;
+    const std::vector<Term>& rank = *rank_of(space, mover->dimension);
+    const bool overlaps = std::any_of(rank.begin(), rank.end(), [&](const Term& term) {
+      return term.dimension != mover->dimension && tile_in(level, term.dimension) > 1;
+    });
+    if (overlaps)
+      context_.note(*mover->directive->node,
+                    fmt::format("the window of {} in {} slides along {}, with loops further in "
+                                "that do not move it: it is fetched whole at each step, where "
+                                "Timeloop fetches what is new",
+                                space.name, level.name,
+                                problem_.dimensions[static_cast<std::size_t>(mover->dimension)]));
+  }
+
   /// Data spaces that a storage keeps; the outermost one keeps all.
   std::string storages(const Level& level, std::set<std::string>& held) {
     const Directive* bypass = directive(Directive::Kind::kBypass, {level.name});
@@ -244,8 +292,10 @@ class MappingWriter {
       else if ((temporal != nullptr && listed(temporal->no_reuse)) || is_unpriced ||
                written_back_.count(space.name))
         refetched.push_back(sluice_name(space.name));
-      else
+      else {
         kept.push_back(sluice_name(space.name));
+        if (!space.is_output) note_slide(level, space);
+      }
     }
     // Below a level that writes its sums back at the end of each visit none can keep them longer.
     for (const DataSpace& space : problem_.data_spaces)

@@ -46,7 +46,9 @@ class NodeReader {
       context_.read.error(
           node,
           node.tag.empty() ? "a node needs a tag" : fmt::format("there is no node {}", node.tag),
-          "nodes are !Component, !Container, !Hierarchical, !Parallel");
+          node.tag.starts_with("!Array")
+              ? "it is one of CiMLoop's own nodes, which its processors rewrite for Timeloop"
+              : "nodes are !Component, !Container, !Hierarchical, !Parallel");
       return;
     }
     if (node.tag == "!Nothing") return;
