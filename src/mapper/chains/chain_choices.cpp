@@ -10,12 +10,6 @@
 namespace sluice::chains {
 namespace {
 
-/// How an Einsum exchanges its tensors.
-struct Exchange {
-  EinsumSearch::Backings backings;
-  ChainSteps outermost;  ///< loops that it shares, and nodes of shared tensors below them
-};
-
 /// Nothing where chains cannot begin so.
 std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t e,
                                     const sampling::EinsumChoice& like) {
@@ -62,17 +56,28 @@ ChainChoices::ChainChoices(sampling::MapSpace* space, sampling::FanoutUse* use,
 
 sampling::ChoicePtr ChainChoices::of(std::size_t e, const sampling::EinsumChoice& like,
                                      const CostTotals& whole) {
-  constexpr std::size_t kFewWays = 3;
   const auto exchange = exchange_of(space_, e, like);
   if (!exchange) return nullptr;
-  Key key = {static_cast<std::int64_t>(space_.list_of(e))};
+  sampling::ChoicePtr choice = find(e, *exchange, &like.compatibility, whole);
+  return choice && choice->compatibility == like.compatibility ? choice : nullptr;
+}
+
+sampling::ChoicePtr ChainChoices::of(std::size_t e, const Exchange& exchange,
+                                     const CostTotals& whole) {
+  return find(e, exchange, nullptr, whole);
+}
+
+sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
+                                       const fused::Compatibility* like, const CostTotals& whole) {
+  constexpr std::size_t kFewWays = 3;
+  Key key = {static_cast<std::int64_t>(space_.list_of(e)), like != nullptr};
   if (!space_.options().constraints.tiles.empty()) key.push_back(static_cast<std::int64_t>(e));
   const auto tensor_number = [&](TensorId tensor) {
     return static_cast<std::int64_t>(space_.problem()[EinsumId(e)].local_tensor[tensor.index()]);
   };
-  for (const auto& [tensor, memory] : exchange->backings)
+  for (const auto& [tensor, memory] : exchange.backings)
     key.insert(key.end(), {tensor_number(tensor), static_cast<std::int64_t>(memory.index())});
-  for (const auto& step : exchange->outermost) {
+  for (const auto& step : exchange.outermost) {
     if (const auto* loop = std::get_if<ChainLoop>(&step)) {
       key.insert(key.end(), {-1, static_cast<std::int64_t>(loop->variable), loop->trips});
       if (loop->spatial)
@@ -83,15 +88,14 @@ sampling::ChoicePtr ChainChoices::of(std::size_t e, const sampling::EinsumChoice
   }
   const auto [at, is_new] = known_.try_emplace(std::move(key));
   if (is_new) {
-    EinsumSearch search(bounded_, EinsumId(e), exchange->backings, exchange->outermost);
-    search.search(kFewWays, false, worth(space_.options().objectives.front(), whole),
-                  &like.compatibility, &space_, &use_, cancel_);
+    EinsumSearch search(bounded_, EinsumId(e), exchange.backings, exchange.outermost);
+    search.search(kFewWays, false, worth(space_.options().objectives.front(), whole), like, &space_,
+                  &use_, cancel_);
     if (search.best()) at->second = search.best()->choice;
   }
   const sampling::ChoicePtr& found = at->second;
   if (!found || !space_.is_choice(e, found->templ, found->trips)) return nullptr;
-  sampling::ChoicePtr choice = space_.make_choice(e, found->templ, found->trips);
-  return choice->compatibility == like.compatibility ? choice : nullptr;
+  return space_.make_choice(e, found->templ, found->trips);
 }
 
 }  // namespace sluice::chains

@@ -5,11 +5,18 @@
 #include <map>
 #include <vector>
 
+#include "einsum_search.h"
 #include "mapper/sampling/fanout_use.h"
 #include "mapper/sampling/map_space.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice::chains {
+
+/// How an Einsum exchanges its tensors.
+struct Exchange {
+  EinsumSearch::Backings backings;
+  ChainSteps outermost;  ///< loops that it shares, and nodes of shared tensors below them
+};
 
 /// Good choices of Einsums below the loops that they share with others, by chains. What was found
 /// is remembered. Not safe to share between threads.
@@ -23,9 +30,13 @@ class ChainChoices {
   /// the whole mapping costs about, which says what energy and latency are worth.
   sampling::ChoicePtr of(std::size_t einsum, const sampling::EinsumChoice& like,
                          const CostTotals& whole);
+  /// One that exchanges them so; null where chains know none.
+  sampling::ChoicePtr of(std::size_t einsum, const Exchange& exchange, const CostTotals& whole);
 
  private:
   using Key = std::vector<std::int64_t>;
+  sampling::ChoicePtr find(std::size_t einsum, const Exchange& exchange,
+                           const fused::Compatibility* like, const CostTotals& whole);
 
   sampling::MapSpace& space_;
   sampling::FanoutUse& use_;

@@ -145,7 +145,8 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
     };
     std::optional<std::size_t> next = next_from(0);
     // From a group on to the best of its parts, and of theirs.
-    while (next && chains_.spreads()[*next].is_group && chains_.may_split()) {
+    while (next && chains_.spreads()[*next].is_group && chains_.may_split() &&
+           !is_cancelled(cancel)) {
       const std::size_t n_before = tried_.size();
       tried_[*next] = 1;
       chains_.split(*next);

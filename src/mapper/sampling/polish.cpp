@@ -41,10 +41,11 @@ struct Use {
 
 class Polish {
  public:
-  Polish(SamplingRun* run, const std::vector<Genome>& starts, const Improve& improve)
+  Polish(SamplingRun* run, const std::vector<Genome>& starts, const Advice& advice)
       : run_(*run),
         space_(run->space()),
-        improve_(improve),
+        improve_(advice.improve),
+        fuse_(advice.fuse),
         drawer_(run->drawer()),
         prices_(space_),
         shapes_(space_, &run->use(), &drawer_.random()) {
@@ -76,12 +77,14 @@ class Polish {
     if (improve_)
       for (const Alike& alike : by_share())
         if (!over()) improve(alike, kTriesPerWalk, progress);
+    fuse(tries / 4, progress);
     for (; !over(); tries = std::min(2 * tries, kMostTries)) {
       for (int i = 0; i < (improve_ ? kMoves : 1); ++i)
         for (const std::vector<Use>& uses : uses_) {
           if (over()) return tries;
           move(uses, tries / 4, progress);
         }
+      fuse(tries / 4, progress);
       for (const Alike& alike : by_share()) {
         if (over()) return tries;
         improve(alike, tries, progress);
@@ -244,6 +247,14 @@ class Polish {
     settle(std::move(changed), tries, progress);
   }
 
+  /// Other exchanges of neighbours, some times.
+  void fuse(int tries, const Progress& progress) {
+    constexpr int kDraws = 16;  // of which half come to nothing, soon
+    for (int i = 0; fuse_ && i < kDraws && !run_.record().over() && progress() < 1; ++i)
+      if (auto changed = fuse_(now_, totals_, &drawer_.random()))
+        settle(*std::move(changed), tries, progress);
+  }
+
   /// Another trip count of a loop that Einsums share: these are annealed.
   void rescale(std::size_t e, int tries, const Progress& progress) {
     if (auto changed = rescale_shared(now_, e, space_, &run_.use(), &drawer_))
@@ -403,6 +414,7 @@ class Polish {
   SamplingRun& run_;
   const MapSpace& space_;
   const Improve& improve_;
+  const Fuse& fuse_;
   Drawer drawer_;
   QuickPrices prices_;
   ShapeWalk shapes_;
@@ -414,8 +426,8 @@ class Polish {
 }  // namespace
 
 int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts, int tries,
-           const Improve& improve, Genome* last) {
-  Polish own(run, starts, improve);
+           const Advice& advice, Genome* last) {
+  Polish own(run, starts, advice);
   tries = own.run(progress, tries);
   if (last != nullptr) *last = own.now();
   return tries;

@@ -11,6 +11,16 @@ constexpr int kFewTries = 32;
 using Improve = std::function<ChoicePtr(std::size_t einsum, const EinsumChoice& choice,
                                         const CostTotals& whole)>;
 
+/// Another mapping, in which some neighbouring Einsums exchange tensors otherwise; nothing where
+/// none was found.
+using Fuse = std::function<std::optional<Genome>(const Genome& now, const CostTotals& whole,
+                                                 RandomSource* random)>;
+/// Who is asked for more than random draws find; each may be empty.
+struct Advice {
+  Improve improve;
+  Fuse fuse;
+};
+
 /// Improves a mapping until `progress` is 1, from the first of `starts` that is legal. First each
 /// tensor that Einsums exchange is tried in another memory. Then one Einsum after the other is
 /// improved. Each is annealed by its price alone, with what it exchanges as it is: so it joins the
@@ -18,10 +28,11 @@ using Improve = std::function<ChoicePtr(std::size_t einsum, const EinsumChoice& 
 /// Where an Einsum has changed, so have those like it; then the whole is priced and recorded. Then
 /// each is drawn anew, together with those that must follow it where it exchanges tensors
 /// otherwise, and these are annealed in the same way.
-/// `improve`, if any, is asked for a better choice before an Einsum is annealed.
+/// `advice`: is asked for a better choice before an Einsum is annealed, and for other exchanges
+/// between whiles.
 /// `tries`: neighbours of each Einsum in the first pass, twice as many in each later one. Returns
 /// how many there were in the last one. `last`: gets the mapping that it came to; may be null.
 int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
-           int tries = kFewTries, const Improve& improve = {}, Genome* last = nullptr);
+           int tries = kFewTries, const Advice& advice = {}, Genome* last = nullptr);
 
 }  // namespace sluice::sampling

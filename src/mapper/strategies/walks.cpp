@@ -6,6 +6,7 @@
 
 #include "mapper/chains/chain_choices.h"
 #include "mapper/chains/chain_start.h"
+#include "mapper/chains/run_fusion.h"
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/population.h"
 #include "walked_parts.h"
@@ -72,6 +73,7 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
       }
     }
     if (!other_.empty()) other_ = moved(other_, run_->space(), &next->space());
+    fusion_.reset();
     choices_.reset();
     chains_.reset();
     run_ = std::move(next);
@@ -104,13 +106,21 @@ void Walks::add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* r
   if (const auto mixed = parts_->better_parts(whole, known.front(), run->space())) add(*mixed);
 }
 
-sampling::Improve Walks::improve(sampling::SamplingRun* run) {
-  if (!takes_chains_) return {};
-  if (!choices_)
+sampling::Advice Walks::advice(sampling::SamplingRun* run) {
+  sampling::Advice advice;
+  if (!takes_chains_) return advice;
+  if (!choices_) {
     choices_ = std::make_unique<chains::ChainChoices>(&run->space(), &run->use(), control_.cancel);
-  return [this](std::size_t e, const sampling::EinsumChoice& choice, const CostTotals& whole) {
-    return choices_->of(e, choice, whole);
-  };
+    fusion_ = std::make_unique<chains::RunFusion>(run->space(), choices_.get());
+  }
+  advice.improve = [this](std::size_t e, const sampling::EinsumChoice& choice,
+                          const CostTotals& whole) { return choices_->of(e, choice, whole); };
+  if (!fusion_->empty())
+    advice.fuse = [this](const sampling::Genome& now, const CostTotals& whole,
+                         sampling::RandomSource* random) {
+      return fusion_->draw(now, whole, random);
+    };
+  return advice;
 }
 
 /// What was found for each part by itself is one mapping more of the whole.
@@ -120,14 +130,14 @@ void Walks::walk_parts(sampling::SamplingRun* run, double seconds) {
 }
 
 void Walks::polish_best(sampling::SamplingRun* run, const sampling::Progress& progress) {
-  const int tries = sampling::polish(run, progress, run->record().elite(), tries_, improve(run));
+  const int tries = sampling::polish(run, progress, run->record().elite(), tries_, advice(run));
   tries_ = std::max(sampling::kFewTries, tries / 2);
 }
 
 /// The best of a few, each Einsum as chains have it; empty where none is legal.
 sampling::Genome Walks::draw_other(sampling::SamplingRun* run) {
   constexpr int kDrawn = 8;
-  const sampling::Improve better = improve(run);
+  const sampling::Improve better = advice(run).improve;
   sampling::Drawer drawer = run->drawer();
   sampling::Genome best;
   double least = std::numeric_limits<double>::infinity();
@@ -155,7 +165,7 @@ void Walks::polish_other(sampling::SamplingRun* run, const sampling::Progress& p
     other_ = draw_other(run);
     if (other_.empty()) return polish_best(run, progress);
   }
-  sampling::polish(run, progress, {other_}, sampling::kFewTries, improve(run), &other_);
+  sampling::polish(run, progress, {other_}, sampling::kFewTries, advice(run), &other_);
 }
 
 void Walks::walk(std::size_t round, double seconds) {

@@ -14,7 +14,8 @@ namespace sluice {
 class WalkedParts;
 namespace chains {
 class ChainChoices;
-}
+class RunFusion;
+}  // namespace chains
 namespace sampling {
 class SamplingRun;
 }
@@ -45,7 +46,7 @@ class Walks {
   sampling::SamplingRun& run_of(std::size_t round);
   void find_chains(sampling::SamplingRun* run, std::size_t round);
   void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
-  sampling::Improve improve(sampling::SamplingRun* run);
+  sampling::Advice advice(sampling::SamplingRun* run);
   void polish_best(sampling::SamplingRun* run, const sampling::Progress& progress);
   sampling::Genome draw_other(sampling::SamplingRun* run);
   void polish_other(sampling::SamplingRun* run, const sampling::Progress& progress);
@@ -58,6 +59,7 @@ class Walks {
   std::unique_ptr<sampling::SamplingRun> run_;     ///< of the last stage
   std::optional<chains::ChainStart> chains_;       ///< of the same stage, as all choices
   std::unique_ptr<chains::ChainChoices> choices_;  ///< the same
+  std::unique_ptr<chains::RunFusion> fusion_;      ///< the same
   std::unique_ptr<WalkedParts> parts_;
   bool takes_chains_;
   double evaluations_before_ = 0;  ///< of the stages before

@@ -227,7 +227,8 @@ double ProblemChains::price_of_one(std::size_t spread) const {
 }
 
 /// The cheapest ones that are open, some; groups among them are split first.
-std::vector<std::size_t> ProblemChains::cheapest_of_one(double limit) {
+std::vector<std::size_t> ProblemChains::cheapest_of_one(double limit,
+                                                        const std::atomic<bool>* cancel) {
   constexpr std::size_t kAtOnce = 4;
   using Open = std::pair<double, std::size_t>;  // price, spread
   EinsumChains& chains = parts_.front()->chains;
@@ -244,9 +245,10 @@ std::vector<std::size_t> ProblemChains::cheapest_of_one(double limit) {
   for (; some.size() < kAtOnce && !open.empty(); add_new()) {
     const std::size_t s = open.top().second;
     open.pop();
+    const bool is_over = cancel != nullptr && *cancel;
     if (!chains.spreads()[s].is_group)
       some.push_back(s);
-    else if (chains.may_split())
+    else if (chains.may_split() && !is_over)
       chains.split(s);
   }
   return some;
@@ -255,7 +257,7 @@ std::vector<std::size_t> ProblemChains::cheapest_of_one(double limit) {
 bool ProblemChains::refine_one(double limit, const Parallel& parallel,
                                const std::atomic<bool>* cancel) {
   EinsumChains& chains = parts_.front()->chains;
-  const std::vector<std::size_t> open = cheapest_of_one(limit);
+  const std::vector<std::size_t> open = cheapest_of_one(limit, cancel);
   parallel(open.size(), [&](std::size_t i) {
     chains.refine(
         open[i], [&](double e, double s) { return value(e, s); }, limit, cancel);

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "mapper/chains/chain_start.h"
+#include "mapper/chains/run_fusion.h"
 #include "mapper/sampling/drawer.h"
 #include "mapper/strategies/walks.h"
 #include "oracle/compare.h"
@@ -27,7 +29,7 @@ class ChainedCase {
         use_(space_),
         drawer_(space_, &use_, sampling::RandomSource(seed), nullptr) {}
 
-  int n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0;
+  int n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0, n_fused = 0;
 
   void run() {
     start();
@@ -36,6 +38,22 @@ class ChainedCase {
     for (int i = 0; i < kMappings; ++i) {
       const auto genome = drawer_.draw_mapping();
       if (genome) improve(*genome, &choices);
+    }
+  }
+
+  /// From one mapping on to others in which some neighbours are fused.
+  void fuse() {
+    ChainChoices choices(&space_, &use_, nullptr);
+    RunFusion fusion(space_, &choices);
+    auto genome = drawer_.draw_mapping();
+    const auto whole = genome ? space_.price(*genome) : std::nullopt;
+    constexpr int kDraws = 12;
+    for (int i = 0; whole && i < kDraws; ++i) {
+      auto fused = fusion.draw(*genome, *whole, &drawer_.random());
+      if (!fused) continue;
+      ++n_fused;
+      check(*fused);
+      genome = std::move(fused);
     }
   }
 
@@ -105,6 +123,23 @@ class ChainedCase {
   sampling::FanoutUse use_;
   sampling::Drawer drawer_;
 };
+
+TEST(ChainChoices, FuseNeighboursWithinTheSpace) {
+  const testing::RandomCases cases = testing::random_cases(100);
+  std::int64_t n_fused = 0, n_best = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ChainedCase drawn(seed);
+    drawn.fuse();
+    n_fused += drawn.n_fused;
+    n_best += drawn.n_best;
+  }
+  RecordProperty("fused", static_cast<int>(n_fused));
+  RecordProperty("best", static_cast<int>(n_best));
+  EXPECT_GT(n_fused, cases.count / 2);
+  EXPECT_GT(n_best, cases.count / 50);
+}
 
 TEST(ChainChoices, AreChoicesOfTheSpaceThatExchangeTheSame) {
   const testing::RandomCases cases = testing::random_cases(200);

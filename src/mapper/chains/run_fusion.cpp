@@ -1,0 +1,335 @@
+#include "run_fusion.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "model/bind/divisors.h"
+#include "model/bind/fanout_use.h"
+
+namespace sluice::chains {
+namespace {
+
+using sampling::Genome;
+using sampling::RandomSource;
+
+constexpr std::size_t kLongest = 8;  // Einsums of a run
+
+/// Sets of things that are the same, by pairs of them.
+class Classes {
+ public:
+  explicit Classes(std::size_t size) : parent_(size) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+  std::size_t of(std::size_t item) const {
+    while (parent_[item] != item) item = parent_[item];
+    return item;
+  }
+  void join(std::size_t a, std::size_t b) { parent_[of(a)] = of(b); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+bool contains(const std::vector<ComponentId>& list, ComponentId item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+/// The local number of a tensor that an Einsum uses.
+std::optional<std::size_t> local_number(const fused::EinsumShape& shape, TensorId id) {
+  for (std::size_t t = 0; t < shape.tensors.size(); ++t)
+    if (shape.tensors[t].id == id) return t;
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// Factors of each common loop: spatial ones by dimension, outermost first, and temporal ones.
+struct RunFusion::SharedLoops {
+  struct Spatial {
+    std::size_t loop = 0;
+    std::int64_t trips = 1;
+    std::pair<ComponentId, std::uint32_t> dimension;
+  };
+  std::vector<Spatial> spatial;
+  std::vector<std::int64_t> temporal;  ///< per common loop
+};
+
+RunFusion::RunFusion(const sampling::MapSpace& space, ChainChoices* choices)
+    : space_(space), choices_(*choices) {
+  for (std::size_t first = 0; first < space.n_einsums(); ++first)
+    for (std::size_t last = first + 1; last < std::min(space.n_einsums(), first + kLongest); ++last)
+      if (auto run = run_of(first, last)) runs_.push_back(*std::move(run));
+}
+
+std::optional<RunFusion::Run> RunFusion::run_of(std::size_t first, std::size_t last) const {
+  const BoundProblem& problem = space_.problem();
+  Run run{first, last, {}, {}, {}};
+  for (std::size_t e = first; e <= last; ++e) {
+    if (space_.shape(e).is_copy) return std::nullopt;
+    for (const TensorId id : problem[EinsumId(e)].tensors) {
+      const std::vector<EinsumId> users = problem.roles.users(id);
+      const auto maker = problem.roles.sole_maker(id);
+      const bool is_inside = std::all_of(users.begin(), users.end(), [&](EinsumId user) {
+        return first <= user.index() && user.index() <= last;
+      });
+      const bool is_known = std::any_of(run.tensors.begin(), run.tensors.end(),
+                                        [&](const InnerTensor& own) { return own.id == id; });
+      if (maker && maker->index() == e && users.size() > 1 && is_inside && !is_known &&
+          !problem.workload[id].persistent)
+        run.tensors.push_back({id, {}, 1});
+    }
+  }
+  // Each with the next one: all hang together.
+  for (std::size_t e = first; e < last; ++e) {
+    const bool is_tied =
+        std::any_of(run.tensors.begin(), run.tensors.end(), [&](const InnerTensor& own) {
+          const std::vector<EinsumId> users = problem.roles.users(own.id);
+          const auto is_before = [&](EinsumId user) { return user.index() <= e; };
+          return std::any_of(users.begin(), users.end(), is_before) &&
+                 !std::all_of(users.begin(), users.end(), is_before);
+        });
+    if (!is_tied) return std::nullopt;
+  }
+  for (std::size_t e = first; e <= last; ++e)
+    if (std::none_of(run.tensors.begin(), run.tensors.end(), [&](const InnerTensor& own) {
+          return local_number(space_.shape(e), own.id).has_value();
+        }))
+      return std::nullopt;
+  run.loops = common_loops(run);
+  for (InnerTensor& own : run.tensors) {
+    const std::size_t e = problem.roles.sole_maker(own.id)->index();
+    const auto t = local_number(space_.shape(e), own.id);
+    for (std::size_t v = 0; v < space_.shape(e).sizes.size(); ++v)
+      if (space_.shape(e).tensors[*t].relevance[v] != Relevance::kIrrelevant)
+        own.values *= static_cast<double>(space_.shape(e).sizes[v]);
+  }
+  const BoundCompute& compute = problem[EinsumId(first)].computes.front();
+  for (std::size_t p = 1; p < compute.path.size(); ++p)
+    if (may_hold(run, compute.path[p])) run.memories.push_back(compute.path[p]);
+  if (run.memories.empty()) return std::nullopt;
+  return run;
+}
+
+/// An inner memory, on the way of all the Einsums, that may back what they exchange.
+bool RunFusion::may_hold(const Run& run, ComponentId memory) const {
+  if (!space_.problem().arch[memory].is_memory()) return false;
+  for (std::size_t e = run.first; e <= run.last; ++e) {
+    const auto& path = space_.problem()[EinsumId(e)].computes.front().path;
+    if (!contains(path, memory) || path.front() == memory) return false;
+    const std::vector<std::uint32_t>& shared = space_.shared_tensors(e);
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      const TensorId id = space_.shape(e).tensors[shared[i]].id;
+      const bool is_inner = std::any_of(run.tensors.begin(), run.tensors.end(),
+                                        [&](const InnerTensor& own) { return own.id == id; });
+      const auto has_place = [&](const sampling::BackingGroup& group) {
+        return group.places[i] == sampling::BackingGroup::Place{memory, false};
+      };
+      const auto& backings = space_.backings(e);
+      if (is_inner && std::none_of(backings.begin(), backings.end(), has_place)) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const {
+  // Numbers of variables, Einsum by Einsum, then of ranks, tensor by tensor.
+  std::vector<std::size_t> first_variable;
+  std::size_t size = 0;
+  for (std::size_t e = run.first; e <= run.last; ++e) {
+    first_variable.push_back(size);
+    size += space_.shape(e).sizes.size();
+  }
+  std::vector<std::size_t> first_rank;
+  for (const InnerTensor& own : run.tensors) {
+    first_rank.push_back(size);
+    size += space_.problem().workload[own.id].ranks.size();
+  }
+  Classes classes(size);
+  for (std::size_t e = run.first; e <= run.last; ++e)
+    for (std::size_t k = 0; k < run.tensors.size(); ++k) {
+      const auto t = local_number(space_.shape(e), run.tensors[k].id);
+      for (std::size_t v = 0; t && v < space_.shape(e).sizes.size(); ++v)
+        if (const std::int32_t rank = space_.shape(e).shared_rank(*t, v, true); rank >= 0)
+          classes.join(first_variable[e - run.first] + v,
+                       first_rank[k] + static_cast<std::size_t>(rank));
+    }
+  std::vector<CommonLoop> loops;
+  for (std::size_t v = 0; v < space_.shape(run.first).sizes.size(); ++v) {
+    const std::size_t wanted = classes.of(v);
+    CommonLoop loop{{}, space_.shape(run.first).sizes[v]};
+    bool is_common = loop.size > 1;
+    for (std::size_t e = run.first; e <= run.last && is_common; ++e) {
+      std::size_t n = 0;
+      for (std::size_t own = 0; own < space_.shape(e).sizes.size(); ++own) {
+        if (classes.of(first_variable[e - run.first] + own) != wanted) continue;
+        ++n;
+        loop.variables.push_back(own);
+      }
+      is_common = n == 1 && space_.shape(e).sizes[loop.variables.back()] == loop.size;
+      for (std::size_t k = 0; k < run.tensors.size() && is_common; ++k)
+        if (const auto t = local_number(space_.shape(e), run.tensors[k].id))
+          is_common = space_.shape(e).shared_rank(*t, loop.variables.back(), true) >= 0;
+    }
+    if (is_common) loops.push_back(std::move(loop));
+  }
+  return loops;
+}
+
+std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, ComponentId memory,
+                                                            RandomSource* random) const {
+  constexpr double kAllOfIt = 0.7, kOneMore = 0.25;
+  const BoundProblem& problem = space_.problem();
+  SharedLoops result;
+  result.temporal.assign(run.loops.size(), 1);
+  std::vector<std::int64_t> left;  // per common loop
+  for (const CommonLoop& loop : run.loops) left.push_back(loop.size);
+  std::vector<std::int64_t> n_loops(run.loops.size(), 0);
+  const auto may_have_more = [&](std::size_t c) {
+    return n_loops[c] < space_.options().max_fused_loops_per_rank;
+  };
+  const auto may_all_spread = [&](std::size_t c, ComponentId component, std::uint32_t d) {
+    for (std::size_t e = run.first; e <= run.last; ++e) {
+      const BoundEinsum& bound = problem[EinsumId(e)];
+      const auto& spatial = bound.components[component.index()].spatial;
+      if (d >= spatial.size() ||
+          !may_spread(bound, spatial[d], run.loops[c].variables[e - run.first]))
+        return false;
+    }
+    return true;
+  };
+  const BoundEinsum& first = problem[EinsumId(run.first)];
+  std::vector<std::size_t> order(run.loops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (const ComponentId component : first.computes.front().path) {
+    if (component == memory) break;
+    const auto& spatial = first.components[component.index()].spatial;
+    for (std::uint32_t d = 0; d < spatial.size(); ++d) {
+      std::int64_t room = spatial[d].fanout;
+      random->shuffle(&order);
+      for (const std::size_t c : order) {
+        if (room < 2 || !may_have_more(c) || !may_all_spread(c, component, d)) continue;
+        std::vector<std::int64_t> factors = divisors_of(left[c]);
+        std::erase_if(factors, [&](std::int64_t factor) { return factor > room; });
+        const std::int64_t trips =
+            random->chance(kAllOfIt) ? factors.back() : random->pick(factors);
+        if (trips == 1) continue;
+        result.spatial.push_back({c, trips, {component, d}});
+        left[c] /= trips;
+        room /= trips;
+        ++n_loops[c];
+      }
+    }
+  }
+  // In time: until what is exchanged has room.
+  const auto bits_of = [&](const InnerTensor& own) {
+    double share = 1;
+    for (std::size_t c = 0; c < run.loops.size(); ++c)
+      share *= static_cast<double>(left[c]) / static_cast<double>(run.loops[c].size);
+    const std::size_t e = problem.roles.sole_maker(own.id)->index();
+    const auto t = local_number(space_.shape(e), own.id);
+    const BoundComponent& held = problem[EinsumId(e)].components[memory.index()];
+    return own.values * share * held.bits_per_value[*t];
+  };
+  const double room =
+      first.components[memory.index()].size_bits * (random->chance(0.5) ? 0.9 : random->unit());
+  bool is_one_more = random->chance(kOneMore);
+  while (true) {
+    double bits = 0;
+    for (const InnerTensor& own : run.tensors) bits += bits_of(own);
+    if (bits <= room && !is_one_more) break;
+    if (bits <= room) is_one_more = false;
+    std::vector<std::size_t> open;
+    for (std::size_t c = 0; c < left.size(); ++c)
+      if (left[c] > 1 && (result.temporal[c] > 1 || may_have_more(c))) open.push_back(c);
+    if (open.empty()) {
+      if (bits > room) return std::nullopt;
+      break;
+    }
+    const std::size_t c = random->pick(open);
+    const std::int64_t prime = random->pick(primes_of(left[c]));
+    if (result.temporal[c] == 1) ++n_loops[c];
+    result.temporal[c] *= prime;
+    left[c] /= prime;
+  }
+  return result;
+}
+
+Exchange RunFusion::exchange_of(const Run& run, std::size_t e, ComponentId memory,
+                                const SharedLoops& loops) const {
+  Exchange exchange;
+  const auto variable = [&](std::size_t c) { return run.loops[c].variables[e - run.first]; };
+  for (const SharedLoops::Spatial& own : loops.spatial)
+    exchange.outermost.emplace_back(ChainLoop{variable(own.loop), own.trips, own.dimension});
+  for (std::size_t c = 0; c < loops.temporal.size(); ++c)
+    if (loops.temporal[c] > 1)
+      exchange.outermost.emplace_back(ChainLoop{variable(c), loops.temporal[c]});
+  for (const InnerTensor& own : run.tensors) {
+    if (!local_number(space_.shape(e), own.id)) continue;
+    exchange.backings.emplace_back(own.id, memory);
+    exchange.outermost.emplace_back(ChainNode{own.id, memory});
+  }
+  return exchange;
+}
+
+/// Others that exchange something in an inner memory with an Einsum of the run, or with one that
+/// does: they cannot stay as they are.
+std::vector<std::size_t> RunFusion::tied_to(const Run& run, const Genome& now) const {
+  const BoundProblem& problem = space_.problem();
+  Classes classes(now.size());
+  for (std::size_t e = 0; e < now.size(); ++e) {
+    const sampling::BackingGroup* backing = space_.backing_of(e, now[e]->templ);
+    const ComponentId outermost = problem[EinsumId(e)].computes.front().path.front();
+    const std::vector<std::uint32_t>& shared = space_.shared_tensors(e);
+    for (std::size_t i = 0; backing != nullptr && i < shared.size(); ++i)
+      if (backing->places[i].component != outermost)
+        for (const EinsumId user : problem.roles.users(space_.shape(e).tensors[shared[i]].id))
+          classes.join(e, user.index());
+  }
+  std::vector<std::size_t> result;
+  for (std::size_t e = 0; e < now.size(); ++e)
+    for (std::size_t own = run.first; own <= run.last; ++own) {
+      if ((run.first <= e && e <= run.last) || classes.of(e) != classes.of(own)) continue;
+      result.push_back(e);
+      break;
+    }
+  return result;
+}
+
+/// Whether nothing like it was drawn before; some are drawn again, as all else changes.
+bool RunFusion::is_new(const Run& run, ComponentId memory, const SharedLoops& loops,
+                       RandomSource* random) {
+  constexpr double kAgain = 0.1;
+  std::vector<std::int64_t> key = {static_cast<std::int64_t>(run.first),
+                                   static_cast<std::int64_t>(run.last),
+                                   static_cast<std::int64_t>(memory.index())};
+  for (const SharedLoops::Spatial& own : loops.spatial)
+    key.insert(key.end(),
+               {static_cast<std::int64_t>(own.loop), own.trips,
+                static_cast<std::int64_t>(own.dimension.first.index()), own.dimension.second});
+  key.push_back(-1);
+  key.insert(key.end(), loops.temporal.begin(), loops.temporal.end());
+  return drawn_.insert(std::move(key)).second || random->chance(kAgain);
+}
+
+std::optional<Genome> RunFusion::draw(const Genome& now, const CostTotals& whole,
+                                      RandomSource* random) {
+  if (runs_.empty()) return std::nullopt;
+  const Run& run = random->pick(runs_);
+  const ComponentId memory = random->pick(run.memories);
+  const auto loops = draw_loops(run, memory, random);
+  if (!loops || !is_new(run, memory, *loops, random)) return std::nullopt;
+  Genome changed = now;
+  for (std::size_t e = run.first; e <= run.last; ++e) {
+    changed[e] = choices_.of(e, exchange_of(run, e, memory, *loops), whole);
+    if (!changed[e]) return std::nullopt;
+  }
+  for (const std::size_t e : tied_to(run, now)) {
+    changed[e] = choices_.of(e, Exchange{}, whole);
+    if (!changed[e]) return std::nullopt;
+  }
+  if (!space_.joins(changed)) return std::nullopt;
+  return changed;
+}
+
+}  // namespace sluice::chains

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "chain_choices.h"
+#include "mapper/sampling/random_source.h"
+
+namespace sluice::chains {
+
+/// Puts what neighbouring Einsums exchange with each other alone into an inner memory, below loops
+/// that all of them share: over the instances outside of that memory, as many as there are, and in
+/// time until it has room. Others that exchanged something with them take it from the outermost
+/// memory again. One Einsum after the other never comes there, as each must change with
+/// all others. Which Einsums, memory and loops is drawn at random.
+class RunFusion {
+ public:
+  /// All must outlive it.
+  RunFusion(const sampling::MapSpace& space, ChainChoices* choices);
+
+  /// Whether there is anything to exchange in an inner memory.
+  bool empty() const { return runs_.empty(); }
+  /// The mapping with some neighbours fused so; nothing where chains know none, or it does not
+  /// join. `whole`: of ChainChoices::of().
+  std::optional<sampling::Genome> draw(const sampling::Genome& now, const CostTotals& whole,
+                                       sampling::RandomSource* random);
+
+ private:
+  /// Variables of the run's Einsums, one of each, that walk the same rank of all inner tensors.
+  struct CommonLoop {
+    std::vector<std::size_t> variables;  ///< per Einsum of the run
+    std::int64_t size = 1;
+  };
+  struct InnerTensor {
+    TensorId id;
+    std::vector<std::size_t> loops;  ///< common ones, each once
+    double values = 1;
+  };
+  /// Einsums [first, last].
+  struct Run {
+    std::size_t first = 0, last = 0;
+    std::vector<InnerTensor> tensors;  ///< that they alone use
+    std::vector<CommonLoop> loops;
+    std::vector<ComponentId> memories;  ///< that may hold all of these tensors
+  };
+  struct SharedLoops;
+
+  std::optional<Run> run_of(std::size_t first, std::size_t last) const;
+  std::vector<CommonLoop> common_loops(const Run& run) const;
+  bool may_hold(const Run& run, ComponentId memory) const;
+  std::optional<SharedLoops> draw_loops(const Run& run, ComponentId memory,
+                                        sampling::RandomSource* random) const;
+  Exchange exchange_of(const Run& run, std::size_t einsum, ComponentId memory,
+                       const SharedLoops& loops) const;
+
+  std::vector<std::size_t> tied_to(const Run& run, const sampling::Genome& now) const;
+  bool is_new(const Run& run, ComponentId memory, const SharedLoops& loops,
+              sampling::RandomSource* random);
+
+  const sampling::MapSpace& space_;
+  ChainChoices& choices_;
+  std::vector<Run> runs_;
+  std::set<std::vector<std::int64_t>> drawn_;
+};
+
+}  // namespace sluice::chains
