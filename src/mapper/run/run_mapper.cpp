@@ -321,7 +321,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kPatience = 5;  // s, without a budget
-  if (outcome ? outcome->cancelled : is_open)
+  if (is_open && (!outcome || outcome->cancelled || options.budget_seconds))
     walks.take_over(control.cancel,
                     options.budget_seconds ? std::numeric_limits<double>::infinity() : kPatience);
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none

@@ -77,10 +77,15 @@ MapperChoice default_mapper(const BoundProblem& problem, const MapperOptions& op
   const Mapper* fused = mappers.find("fused");
   if (fused == nullptr) fused = mappers.begin()->get();
   std::string reason = reason_against_fused(*fused, problem, options);
-  const Mapper* compound = mappers.find("compound");
-  if (reason.empty() || compound == nullptr || refused_alone(*compound, problem, options))
-    return {fused, ""};
-  return {compound, std::move(reason)};
+  if (reason.empty()) return {fused, ""};
+  const bool may_search = !refused_alone(*fused, problem, options);
+  for (const char* name : {"compound", "anneal"}) {
+    const Mapper* other = mappers.find(name);
+    if (other == nullptr || refused_alone(*other, problem, options)) continue;
+    if (name != std::string("compound") && may_search) break;  // it knows no more than `fused`
+    return {other, std::move(reason)};
+  }
+  return {fused, ""};
 }
 
 }  // namespace sluice

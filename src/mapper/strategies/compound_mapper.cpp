@@ -357,8 +357,9 @@ class CompoundSearch {
 }  // namespace
 
 std::string CompoundMapper::description() const {
-  return "groups of Einsums spread over clusters and cores, with collectives (COMET), under every "
-         "latency policy; optimal in small spaces";
+  return "groups of Einsums spread over clusters and cores, with collectives (COMET), under the "
+         "latency "
+         "policies overlap, pipeline and staged; optimal in small spaces";
 }
 
 std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem,
@@ -369,8 +370,8 @@ std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem
   const std::array known = {LatencyPolicy::kOverlap, LatencyPolicy::kPipeline,
                             LatencyPolicy::kStaged};
   if (std::find(known.begin(), known.end(), options.policy) == known.end())
-    return UnpricedPart{"latency policies of others", "--latency " + options.policy.name(),
-                        "--latency overlap"};
+    return UnpricedPart{"other latency policies than overlap, pipeline and staged",
+                        "--latency " + options.policy.name(), "--latency overlap"};
   if (options.resource_usage)
     return UnpricedPart{"peak occupancies as criteria", "resource_usage", "objectives alone"};
   if (options.row_fusion)

@@ -9,6 +9,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/mapper/selection.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/support/machine_memory.h"
 
@@ -50,10 +51,11 @@ BoundProblem one_convolution() {
 
 const Mapper& fused() { return *standard_mappers().find("fused"); }
 
-void expect_gap(const BoundProblem& problem, const MapperResult& found) {
+void expect_gap(const BoundProblem& problem, const MapperResult& found,
+                LatencyPolicy policy = LatencyPolicy::kOverlap) {
   ASSERT_EQ(found.mappings.size(), 1u);
   const MappedResult& best = found.mappings.front();
-  const auto cost = evaluate(problem, best.mapping);
+  const auto cost = evaluate(problem, best.mapping, policy);
   ASSERT_TRUE(cost.has_value());
   EXPECT_EQ(*cost, best.cost);
   EXPECT_EQ(found.guarantee.kind, GuaranteeKind::kGap);
@@ -276,6 +278,30 @@ TEST(Anytime, WalksHaveAllOfTheBudgetWhereTheSearchHasNothing) {
   expect_gap(problem, *found);
   EXPECT_EQ(found->search.ended_by, "budget");
   EXPECT_GE(found->search.seconds, 0.55);
+}
+
+// A search that ends soon by itself without a proof leaves the rest of a budget to walks.
+TEST(Anytime, UsesItsBudgetWhereNothingIsProven) {
+  const BoundProblem problem = two_convolutions();
+  MapperOptions options;
+  options.policy = LatencyPolicy::kStaged;
+  options.budget_seconds = 0.5;
+  options.threads = 1;
+  const auto found = run_mapper(*standard_mappers().find("compound"), problem, options, {});
+  ASSERT_TRUE(found);
+  expect_gap(problem, *found, options.policy);
+  EXPECT_GE(found->search.seconds, *options.budget_seconds);
+}
+
+TEST(Anytime, FindsAMapperForEveryLatencyPolicy) {
+  const BoundProblem problem = one_convolution();
+  for (const auto& method : standard_latency_policies()) {
+    const LatencyPolicy policy(*method);
+    MapperOptions options;
+    options.policy = policy;
+    const Mapper& mapper = *default_mapper(problem, options, standard_mappers()).mapper;
+    EXPECT_FALSE(refused_request(mapper, problem, options, standard_mappers())) << policy.name();
+  }
 }
 
 }  // namespace
