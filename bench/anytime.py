@@ -2,12 +2,13 @@
 """What a search has in hand after so many seconds, and how late it ends.
 
 Usage: bench/anytime.py SLUICE FOLDER_OR_FILE... [--times 0.5,1,2,5,10,30] [--threads N] [-j N]
-                        [--mappers default,anneal,compound] [--library] [--random N]
+                        [--mappers default,anneal,compound] [--library] [--random N] [--cores N]
                         [--pairs N] [--rows FILE] [--plot FILE]
 
 Every file is a spec with an architecture, a workload, or both sections; a folder stands for its
 *.yaml. `--library` adds the library's architectures and workloads, `--random` so many architectures
-of three to five levels, drawn with fixed seeds. All workloads are mapped on all architectures
+of three to five levels, drawn with fixed seeds, `--cores` so many with two arrays, one in the other.
+All workloads are mapped on all architectures
 (`--pairs N`: on N of these pairs, drawn with a fixed seed), `-j` of them at a time, by each mapper
 once, with the largest of the times as budget: `--progress json` says what is in hand earlier.
 `default` is what runs without `--mapper`. `--plot`: what the mappings in hand and the bounds are, in
@@ -49,11 +50,16 @@ def spec_files(names, library):
     return [f for f in files if has(f, "workload")], [f for f in files if has(f, "arch")]
 
 
-def random_architecture(seed):
-    """A machine of 3 to 5 memories, each a fraction of the one above, with PEs somewhere between."""
+def random_architecture(seed, has_cores=False):
+    """A machine of 3 to 5 memories, each a fraction of the one above, with PEs somewhere between,
+    and cores further out."""
     draw = random.Random(seed)
     n_memories = draw.randint(3, 5)
     array_below = draw.randrange(n_memories - 1)
+    cores_below = -1
+    if has_cores:
+        array_below = draw.randrange(1, n_memories)
+        cores_below = draw.randrange(array_below)
     size, energy, width = draw.choice([256, 1024, 4096]) * 1024, 20.0, 2 ** draw.randint(5, 8)
     nodes = []
     for level in range(n_memories):
@@ -67,6 +73,9 @@ def random_architecture(seed):
                      f"tensors: {{{tensors}}}, actions: [{', '.join(actions)}]}}")
         if level > 0:
             size = max(256, size // draw.choice([8, 32, 128]))
+        if level == cores_below:
+            nodes.append(f"  - !Container {{name: Core, spatial: [{{name: core, fanout: "
+                         f"{draw.choice([12, 16, 64, 108])}}}]}}")
         if level == array_below:
             size = min(size, draw.choice([1, 4, 16]) * 1024)
             fanouts = ", ".join(f"{{name: {name}, fanout: {draw.choice([4, 8, 14, 16])}}}" for name in "xy")
@@ -77,11 +86,11 @@ def random_architecture(seed):
     return "arch:\n  nodes:\n" + "\n".join(nodes) + "\n"
 
 
-def write_random(count, folder):
+def write_random(count, folder, has_cores=False):
     files = []
     for seed in range(count):
-        files.append(Path(folder) / f"random{seed}.yaml")
-        files[-1].write_text(random_architecture(seed))
+        files.append(Path(folder) / f"{'cores' if has_cores else 'random'}{seed}.yaml")
+        files[-1].write_text(random_architecture(seed, has_cores))
     return files
 
 
@@ -98,6 +107,7 @@ def add_pair_arguments(parser):
     parser.add_argument("files", nargs="*")
     parser.add_argument("--library", action="store_true")
     parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--cores", type=int, default=0)
     parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("-j", "--jobs", type=int, default=1)
@@ -263,7 +273,8 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = (read_rows(arguments.rows) if arguments.rows else
-                run_searches(arguments, write_random(arguments.random, folder)))
+                run_searches(arguments, write_random(arguments.random, folder) +
+                             write_random(arguments.cores, folder, True)))
     if arguments.plot:
         plot(rows, arguments.plot)
     mistakes = list(mistakes_of(rows))

@@ -221,7 +221,8 @@ def main():
     parser.add_argument("--proven")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        return check(arguments, pairs_of(arguments, write_random(arguments.random, folder)))
+        return check(arguments, pairs_of(arguments, write_random(arguments.random, folder) +
+                                         write_random(arguments.cores, folder, True)))
 
 
 def check(arguments, pairs):

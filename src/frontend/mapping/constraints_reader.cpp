@@ -233,10 +233,6 @@ class ConstraintsReader {
           c.types.push_back(*type);
       if (!types->is_sequence()) context_.error(*types, "types must be a list");
     }
-    if (map.optional("types") == nullptr && map.optional("over") == nullptr &&
-        map.optional("algorithms") == nullptr)
-      context_.error(map.node(), "a constraint on collectives that says nothing",
-                     "give 'types', 'over' or 'algorithms'");
     c.over = names_.dimension_names(map.optional("over"));
     c.algorithms = read_names(context_, map.optional("algorithms"), "an algorithm");
     if (const YamlNode* list = map.optional("algorithms"))
