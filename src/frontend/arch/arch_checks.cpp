@@ -154,7 +154,7 @@ ExpressionScope scope_of_any_workload(std::size_t n) {
   return scope;
 }
 
-/// What is wrong with an expression whatever the workload.
+/// A name in an expression that no workload makes known.
 std::optional<ExpressionError> error_for_all_workloads(const ArchExpression& source,
                                                        const Arch& arch) {
   const auto component = find_component(arch, source.component);
@@ -182,7 +182,10 @@ std::optional<ExpressionError> error_for_all_workloads(const ArchExpression& sou
     return is_known ? any(name) : std::nullopt;
   };
   const auto unknown = error_in(std::move(known));
-  return unknown && unknown->message.starts_with("unknown name") ? unknown : error;
+  const auto is_it = [](const auto& own) {
+    return own && own->message.starts_with("unknown name");
+  };
+  return is_it(unknown) ? unknown : is_it(error) ? error : std::nullopt;
 }
 
 }  // namespace
