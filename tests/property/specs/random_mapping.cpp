@@ -43,8 +43,10 @@ class MappingMaker {
     result.fusion.push_back({"x", tensor(), random_.chance(50), {}});
     if (random_.chance(50)) result.fusion.back().memory = random_.any(memories_);
     const auto ordered = maybe_einsum();
-    result.loop_orders.push_back(
-        {"o", ordered, random_.any(memories_), {variable_of(ordered), variable_of(ordered)}});
+    result.loop_orders.push_back({"o", ordered, random_.any(memories_), {variable_of(ordered)}});
+    std::vector<RankVariableId>& order = result.loop_orders.back().order;
+    if (const RankVariableId other = variable_of(ordered); other != order.front())
+      order.push_back(other);
     result.schedules.push_back({"p", {EinsumId(0)}, SplitKind::kPipeline});
     result.collectives.push_back(
         {"c", tensor(), {CollectiveType::kAllReduce}, dimensions_, {"ring"}});
