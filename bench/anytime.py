@@ -55,11 +55,8 @@ def random_architecture(seed, has_cores=False):
     and cores further out."""
     draw = random.Random(seed)
     n_memories = draw.randint(3, 5)
-    array_below = draw.randrange(n_memories - 1)
-    cores_below = -1
-    if has_cores:
-        array_below = draw.randrange(1, n_memories)
-        cores_below = draw.randrange(array_below)
+    array_below = draw.randrange(1, n_memories) if has_cores else draw.randrange(n_memories - 1)
+    cores_below = draw.randrange(array_below) if has_cores else None
     size, energy, width = draw.choice([256, 1024, 4096]) * 1024, 20.0, 2 ** draw.randint(5, 8)
     nodes = []
     for level in range(n_memories):
@@ -92,6 +89,11 @@ def write_random(count, folder, has_cores=False):
         files.append(Path(folder) / f"{'cores' if has_cores else 'random'}{seed}.yaml")
         files[-1].write_text(random_architecture(seed, has_cores))
     return files
+
+
+def write_drawn(arguments, folder):
+    return (write_random(arguments.random, folder) +
+            write_random(arguments.cores, folder, has_cores=True))
 
 
 def pairs_of(arguments, drawn):
@@ -273,8 +275,7 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = (read_rows(arguments.rows) if arguments.rows else
-                run_searches(arguments, write_random(arguments.random, folder) +
-                             write_random(arguments.cores, folder, True)))
+                run_searches(arguments, write_drawn(arguments, folder)))
     if arguments.plot:
         plot(rows, arguments.plot)
     mistakes = list(mistakes_of(rows))

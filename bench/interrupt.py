@@ -33,7 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from anytime import (LATE, add_pair_arguments, best_of, command_of, pairs_of, read_rows, spread,
-                     write_random)
+                     write_drawn)
 
 UNITS = {"GiB": 2**30, "MiB": 2**20}
 EARLY = 0.2  # s: before that a signal may end the program while it reads the specs
@@ -221,8 +221,7 @@ def main():
     parser.add_argument("--proven")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        return check(arguments, pairs_of(arguments, write_random(arguments.random, folder) +
-                                         write_random(arguments.cores, folder, True)))
+        return check(arguments, pairs_of(arguments, write_drawn(arguments, folder)))
 
 
 def check(arguments, pairs):

@@ -64,7 +64,6 @@ class ProblemChains {
   double all_energy(double energy_j, double seconds) const;
   std::optional<Chain> renamed(Chain chain, EinsumId from, EinsumId to) const;
   double price_of_one(std::size_t spread) const;
-  std::vector<std::size_t> cheapest_of_one(double limit, const std::atomic<bool>* cancel);
   std::vector<Choice> open_choices(const std::atomic<bool>* cancel);
   bool refine_one(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
 

@@ -118,6 +118,42 @@ CostTotals EinsumSearch::least(std::size_t way) const {
   return totals;
 }
 
+/// Of those from `begin` on that may cost less than `limit`, the first one to look at: those that
+/// use as many instances as they are asked to come before others.
+std::optional<std::size_t> EinsumSearch::next_way(std::size_t begin, double limit,
+                                                  const EinsumChains::Worth& worth) const {
+  std::optional<std::size_t> next;
+  std::pair<double, double> first = {-use_, limit};
+  for (std::size_t w = begin; w < tried_.size(); ++w) {
+    if (tried_[w] != 0) continue;
+    const CostTotals totals = least(w);
+    const double own = worth(totals.energy_j, totals.latency_s);
+    if (!(own < limit) || !(std::pair(-1.0, own) < first)) continue;
+    if (const std::pair order(-chains_.demanded_use(w), own); order < first) {
+      first = order;
+      next = w;
+    }
+  }
+  return next;
+}
+
+/// One that is no group, if there is room to split them: from a group on to the best of its parts,
+/// and of theirs.
+std::optional<std::size_t> EinsumSearch::next_spread(double limit, const EinsumChains::Worth& worth,
+                                                     const std::atomic<bool>* cancel) {
+  std::optional<std::size_t> next = next_way(0, limit, worth);
+  while (next && chains_.spreads()[*next].is_group && chains_.may_split() &&
+         !is_cancelled(cancel)) {
+    const std::size_t n_before = tried_.size();
+    tried_[*next] = 1;
+    chains_.split(*next);
+    add_ways();
+    next = next_way(n_before, limit, worth);
+    if (!next) next = next_way(0, limit, worth);
+  }
+  return next;
+}
+
 void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
                           const fused::Compatibility* like, sampling::MapSpace* space,
                           sampling::FanoutUse* use, const std::atomic<bool>* cancel) {
@@ -127,33 +163,7 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
   double least_price = best_ ? price_of(best_->totals) : std::numeric_limits<double>::infinity();
   for (std::size_t n = 0; n < most_ways && !is_cancelled(cancel); ++n) {
     if (best_ && !goes_on) return;
-    // Those first that use as many instances as they are asked to.
-    std::pair<double, double> first;
-    const auto next_from = [&](std::size_t begin) {
-      std::optional<std::size_t> next;
-      first = {-use_, least_price};
-      for (std::size_t w = begin; w < tried_.size(); ++w) {
-        if (tried_[w] != 0) continue;
-        const double own = price_of(least(w));
-        if (!(own < least_price) || !(std::pair(-1.0, own) < first)) continue;
-        if (const std::pair order(-chains_.demanded_use(w), own); order < first) {
-          first = order;
-          next = w;
-        }
-      }
-      return next;
-    };
-    std::optional<std::size_t> next = next_from(0);
-    // From a group on to the best of its parts, and of theirs.
-    while (next && chains_.spreads()[*next].is_group && chains_.may_split() &&
-           !is_cancelled(cancel)) {
-      const std::size_t n_before = tried_.size();
-      tried_[*next] = 1;
-      chains_.split(*next);
-      add_ways();
-      next = next_from(n_before);
-      if (!next) next = next_from(0);
-    }
+    const auto next = next_spread(least_price, worth, cancel);
     if (!next) return;
     tried_[*next] = 1;
     if (chains_.spreads()[*next].is_group) continue;
@@ -161,7 +171,7 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
       auto found = choice_of(chain, einsum_.index(), worth, like, space, use);
       if (!found || price_of(found->totals) >= least_price) continue;
       least_price = price_of(found->totals);
-      use_ = -first.first;
+      use_ = chains_.demanded_use(*next);
       best_ = std::move(found);
     }
   }

@@ -42,6 +42,10 @@ class EinsumSearch {
 
  private:
   void add_ways();
+  std::optional<std::size_t> next_way(std::size_t begin, double limit,
+                                      const EinsumChains::Worth& worth) const;
+  std::optional<std::size_t> next_spread(double limit, const EinsumChains::Worth& worth,
+                                         const std::atomic<bool>* cancel);
 
   EinsumId einsum_;
   BoundProblem problem_;

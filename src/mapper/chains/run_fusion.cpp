@@ -6,6 +6,7 @@
 
 #include "model/bind/divisors.h"
 #include "model/bind/fanout_use.h"
+#include "sluice/arch/outermost_memory.h"
 
 namespace sluice::chains {
 namespace {
@@ -31,17 +32,6 @@ class Classes {
   std::vector<std::size_t> parent_;
 };
 
-bool contains(const std::vector<ComponentId>& list, ComponentId item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-/// The local number of a tensor that an Einsum uses.
-std::optional<std::size_t> local_number(const fused::EinsumShape& shape, TensorId id) {
-  for (std::size_t t = 0; t < shape.tensors.size(); ++t)
-    if (shape.tensors[t].id == id) return t;
-  return std::nullopt;
-}
-
 }  // namespace
 
 /// Factors of each common loop: spatial ones by dimension, outermost first, and temporal ones.
@@ -56,10 +46,16 @@ struct RunFusion::SharedLoops {
 };
 
 RunFusion::RunFusion(const sampling::MapSpace& space, ChainChoices* choices)
-    : space_(space), choices_(*choices) {
+    : space_(space), choices_(*choices), outermost_(outermost_memory(space.problem().arch)) {
   for (std::size_t first = 0; first < space.n_einsums(); ++first)
     for (std::size_t last = first + 1; last < std::min(space.n_einsums(), first + kLongest); ++last)
       if (auto run = run_of(first, last)) runs_.push_back(*std::move(run));
+}
+
+/// Among the Einsum's; none where it does not use the tensor.
+std::optional<std::size_t> RunFusion::local_number(std::size_t e, TensorId tensor) const {
+  const int number = space_.problem()[EinsumId(e)].local_tensor[tensor.index()];
+  return number < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(number));
 }
 
 std::optional<RunFusion::Run> RunFusion::run_of(std::size_t first, std::size_t last) const {
@@ -73,11 +69,9 @@ std::optional<RunFusion::Run> RunFusion::run_of(std::size_t first, std::size_t l
       const bool is_inside = std::all_of(users.begin(), users.end(), [&](EinsumId user) {
         return first <= user.index() && user.index() <= last;
       });
-      const bool is_known = std::any_of(run.tensors.begin(), run.tensors.end(),
-                                        [&](const InnerTensor& own) { return own.id == id; });
-      if (maker && maker->index() == e && users.size() > 1 && is_inside && !is_known &&
+      if (maker && maker->index() == e && users.size() > 1 && is_inside &&
           !problem.workload[id].persistent)
-        run.tensors.push_back({id, {}, 1});
+        run.tensors.push_back({id, 1});
     }
   }
   // Each with the next one: all hang together.
@@ -92,31 +86,30 @@ std::optional<RunFusion::Run> RunFusion::run_of(std::size_t first, std::size_t l
     if (!is_tied) return std::nullopt;
   }
   for (std::size_t e = first; e <= last; ++e)
-    if (std::none_of(run.tensors.begin(), run.tensors.end(), [&](const InnerTensor& own) {
-          return local_number(space_.shape(e), own.id).has_value();
-        }))
+    if (std::none_of(run.tensors.begin(), run.tensors.end(),
+                     [&](const InnerTensor& own) { return local_number(e, own.id).has_value(); }))
       return std::nullopt;
   run.loops = common_loops(run);
   for (InnerTensor& own : run.tensors) {
     const std::size_t e = problem.roles.sole_maker(own.id)->index();
-    const auto t = local_number(space_.shape(e), own.id);
+    const auto t = local_number(e, own.id);
     for (std::size_t v = 0; v < space_.shape(e).sizes.size(); ++v)
       if (space_.shape(e).tensors[*t].relevance[v] != Relevance::kIrrelevant)
         own.values *= static_cast<double>(space_.shape(e).sizes[v]);
   }
   const BoundCompute& compute = problem[EinsumId(first)].computes.front();
-  for (std::size_t p = 1; p < compute.path.size(); ++p)
-    if (may_hold(run, compute.path[p])) run.memories.push_back(compute.path[p]);
+  for (const ComponentId component : compute.path)
+    if (may_hold(run, component)) run.memories.push_back(component);
   if (run.memories.empty()) return std::nullopt;
   return run;
 }
 
 /// An inner memory, on the way of all the Einsums, that may back what they exchange.
 bool RunFusion::may_hold(const Run& run, ComponentId memory) const {
-  if (!space_.problem().arch[memory].is_memory()) return false;
+  if (!space_.problem().arch[memory].is_memory() || memory == outermost_) return false;
   for (std::size_t e = run.first; e <= run.last; ++e) {
     const auto& path = space_.problem()[EinsumId(e)].computes.front().path;
-    if (!contains(path, memory) || path.front() == memory) return false;
+    if (std::find(path.begin(), path.end(), memory) == path.end()) return false;
     const std::vector<std::uint32_t>& shared = space_.shared_tensors(e);
     for (std::size_t i = 0; i < shared.size(); ++i) {
       const TensorId id = space_.shape(e).tensors[shared[i]].id;
@@ -148,7 +141,7 @@ std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const
   Classes classes(size);
   for (std::size_t e = run.first; e <= run.last; ++e)
     for (std::size_t k = 0; k < run.tensors.size(); ++k) {
-      const auto t = local_number(space_.shape(e), run.tensors[k].id);
+      const auto t = local_number(e, run.tensors[k].id);
       for (std::size_t v = 0; t && v < space_.shape(e).sizes.size(); ++v)
         if (const std::int32_t rank = space_.shape(e).shared_rank(*t, v, true); rank >= 0)
           classes.join(first_variable[e - run.first] + v,
@@ -168,7 +161,7 @@ std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const
       }
       is_common = n == 1 && space_.shape(e).sizes[loop.variables.back()] == loop.size;
       for (std::size_t k = 0; k < run.tensors.size() && is_common; ++k)
-        if (const auto t = local_number(space_.shape(e), run.tensors[k].id))
+        if (const auto t = local_number(e, run.tensors[k].id))
           is_common = space_.shape(e).shared_rank(*t, loop.variables.back(), true) >= 0;
     }
     if (is_common) loops.push_back(std::move(loop));
@@ -227,7 +220,7 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
     for (std::size_t c = 0; c < run.loops.size(); ++c)
       share *= static_cast<double>(left[c]) / static_cast<double>(run.loops[c].size);
     const std::size_t e = problem.roles.sole_maker(own.id)->index();
-    const auto t = local_number(space_.shape(e), own.id);
+    const auto t = local_number(e, own.id);
     const BoundComponent& held = problem[EinsumId(e)].components[memory.index()];
     return own.values * share * held.bits_per_value[*t];
   };
@@ -265,7 +258,7 @@ Exchange RunFusion::exchange_of(const Run& run, std::size_t e, ComponentId memor
     if (loops.temporal[c] > 1)
       exchange.outermost.emplace_back(ChainLoop{variable(c), loops.temporal[c]});
   for (const InnerTensor& own : run.tensors) {
-    if (!local_number(space_.shape(e), own.id)) continue;
+    if (!local_number(e, own.id)) continue;
     exchange.backings.emplace_back(own.id, memory);
     exchange.outermost.emplace_back(ChainNode{own.id, memory});
   }
@@ -279,20 +272,17 @@ std::vector<std::size_t> RunFusion::tied_to(const Run& run, const Genome& now) c
   Classes classes(now.size());
   for (std::size_t e = 0; e < now.size(); ++e) {
     const sampling::BackingGroup* backing = space_.backing_of(e, now[e]->templ);
-    const ComponentId outermost = problem[EinsumId(e)].computes.front().path.front();
     const std::vector<std::uint32_t>& shared = space_.shared_tensors(e);
     for (std::size_t i = 0; backing != nullptr && i < shared.size(); ++i)
-      if (backing->places[i].component != outermost)
+      if (backing->places[i].component != outermost_)
         for (const EinsumId user : problem.roles.users(space_.shape(e).tensors[shared[i]].id))
           classes.join(e, user.index());
   }
+  std::set<std::size_t> of_run;
+  for (std::size_t e = run.first; e <= run.last; ++e) of_run.insert(classes.of(e));
   std::vector<std::size_t> result;
   for (std::size_t e = 0; e < now.size(); ++e)
-    for (std::size_t own = run.first; own <= run.last; ++own) {
-      if ((run.first <= e && e <= run.last) || classes.of(e) != classes.of(own)) continue;
-      result.push_back(e);
-      break;
-    }
+    if ((e < run.first || run.last < e) && of_run.contains(classes.of(e))) result.push_back(e);
   return result;
 }
 

@@ -36,7 +36,6 @@ class RunFusion {
   };
   struct InnerTensor {
     TensorId id;
-    std::vector<std::size_t> loops;  ///< common ones, each once
     double values = 1;
   };
   /// Einsums [first, last].
@@ -48,6 +47,7 @@ class RunFusion {
   };
   struct SharedLoops;
 
+  std::optional<std::size_t> local_number(std::size_t einsum, TensorId tensor) const;
   std::optional<Run> run_of(std::size_t first, std::size_t last) const;
   std::vector<CommonLoop> common_loops(const Run& run) const;
   bool may_hold(const Run& run, ComponentId memory) const;
@@ -62,6 +62,7 @@ class RunFusion {
 
   const sampling::MapSpace& space_;
   ChainChoices& choices_;
+  std::optional<ComponentId> outermost_;  ///< memory
   std::vector<Run> runs_;
   std::set<std::vector<std::int64_t>> drawn_;
 };

@@ -78,13 +78,13 @@ MapperChoice default_mapper(const BoundProblem& problem, const MapperOptions& op
   if (fused == nullptr) fused = mappers.begin()->get();
   std::string reason = reason_against_fused(*fused, problem, options);
   if (reason.empty()) return {fused, ""};
-  const bool may_search = !refused_alone(*fused, problem, options);
-  for (const char* name : {"compound", "anneal"}) {
+  const auto able = [&](const char* name) -> const Mapper* {
     const Mapper* other = mappers.find(name);
-    if (other == nullptr || refused_alone(*other, problem, options)) continue;
-    if (name != std::string("compound") && may_search) break;  // it knows no more than `fused`
-    return {other, std::move(reason)};
-  }
+    return other == nullptr || refused_alone(*other, problem, options) ? nullptr : other;
+  };
+  if (const Mapper* compound = able("compound")) return {compound, std::move(reason)};
+  if (refused_alone(*fused, problem, options))
+    if (const Mapper* anneal = able("anneal")) return {anneal, std::move(reason)};
   return {fused, ""};
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <optional>
-#include <queue>
 #include <utility>
+
+#include "cheapest_open.h"
 
 namespace sluice {
 namespace {
@@ -81,36 +81,21 @@ struct InnerChains::Part {
     for (std::size_t s = first; s < seconds.size(); ++s) raise(s);
   }
 
-  /// Some of the cheapest spreads; false where the cheapest one is known, or nearly so. Groups
-  /// among them are split first.
+  /// Some of the cheapest spreads; false where the cheapest one is known, or nearly so, or is in a
+  /// group that stays as it is.
   bool refine(double j_per_s, const std::atomic<bool>* cancel) {
     constexpr std::size_t kAtOnce = 4;
     constexpr double kNearly = 0.997;
-    using Open = std::pair<double, std::size_t>;  // price, spread
+    const auto price = [&](std::size_t s) { return least_j.back()[s] + j_per_s * seconds[s]; };
     double best = kNotKnown;
-    std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-    std::size_t n_known = 0;
-    const auto add_new = [&] {
-      for (; n_known < seconds.size(); ++n_known) {
-        const double price = least_j.back()[n_known] + j_per_s * seconds[n_known];
-        if (chains().spreads()[n_known].is_refined)
-          best = std::min(best, price);
-        else
-          open.emplace(price, n_known);
-      }
-    };
-    add_new();
-    std::vector<std::size_t> some;
-    for (; some.size() < kAtOnce && !open.empty() && open.top().first < kNearly * best; add_new()) {
-      const std::size_t s = open.top().second;
-      open.pop();
-      if (!chains().spreads()[s].is_group)
-        some.push_back(s);
-      else if (!chains().may_split() || (cancel != nullptr && *cancel))
-        return false;
-      else
-        split(s);
-    }
+    for (std::size_t s = 0; s < seconds.size(); ++s)
+      if (chains().spreads()[s].is_refined) best = std::min(best, price(s));
+    const std::vector<std::size_t> some =
+        cheapest_open(chains(), kAtOnce, kNearly * best, price, [&](std::size_t group) {
+          if (!chains().may_split() || (cancel != nullptr && *cancel)) return false;
+          split(group);
+          return true;
+        });
     for (const std::size_t s : some) {
       chains().refine(
           s, [](double energy_j, double) { return energy_j; }, kNotKnown, cancel);

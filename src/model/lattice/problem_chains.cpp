@@ -1,11 +1,10 @@
 #include "sluice/model/problem_chains.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <queue>
 #include <utility>
 
+#include "cheapest_open.h"
 #include "model/bind/compute_bound.h"
 #include "model/bind/operand_costs.h"
 #include "sluice/arch/outermost_memory.h"
@@ -226,38 +225,18 @@ double ProblemChains::price_of_one(std::size_t spread) const {
                    value(parts_.front()->floor_j, bound.seconds)});
 }
 
-/// The cheapest ones that are open, some; groups among them are split first.
-std::vector<std::size_t> ProblemChains::cheapest_of_one(double limit,
-                                                        const std::atomic<bool>* cancel) {
-  constexpr std::size_t kAtOnce = 4;
-  using Open = std::pair<double, std::size_t>;  // price, spread
-  EinsumChains& chains = parts_.front()->chains;
-  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-  std::size_t n_known = 0;
-  const auto add_new = [&] {
-    for (; n_known < chains.spreads().size(); ++n_known)
-      if (const double own = price_of_one(n_known);
-          !chains.spreads()[n_known].is_refined && own < limit)
-        open.emplace(own, n_known);
-  };
-  add_new();
-  std::vector<std::size_t> some;
-  for (; some.size() < kAtOnce && !open.empty(); add_new()) {
-    const std::size_t s = open.top().second;
-    open.pop();
-    const bool is_over = cancel != nullptr && *cancel;
-    if (!chains.spreads()[s].is_group)
-      some.push_back(s);
-    else if (chains.may_split() && !is_over)
-      chains.split(s);
-  }
-  return some;
-}
-
+/// The cheapest ones at once.
 bool ProblemChains::refine_one(double limit, const Parallel& parallel,
                                const std::atomic<bool>* cancel) {
+  constexpr std::size_t kAtOnce = 4;
   EinsumChains& chains = parts_.front()->chains;
-  const std::vector<std::size_t> open = cheapest_of_one(limit, cancel);
+  const std::vector<std::size_t> open = cheapest_open(
+      chains, kAtOnce, limit, [&](std::size_t s) { return price_of_one(s); },
+      [&](std::size_t group) {  // one that stays as it is is left out
+        const bool is_over = cancel != nullptr && *cancel;
+        if (chains.may_split() && !is_over) chains.split(group);
+        return true;
+      });
   parallel(open.size(), [&](std::size_t i) {
     chains.refine(
         open[i], [&](double e, double s) { return value(e, s); }, limit, cancel);
