@@ -51,6 +51,7 @@ void SideWalks::run() {
 
 void SideWalks::walk_on() {
   const Clock::time_point start = Clock::now();
+  if (problem_.einsums.empty()) return;  // there is one mapping
   wait_for_head_start();
   if (stop_) return;
   MapperControl control;
