@@ -49,7 +49,11 @@ function(sluice_program name)
   sluice_compile_flags(${name})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${name} PRIVATE sluice_${ARG_MODULE})
-  # Searches allocate much and on several threads; sanitizers bring an allocator of their own.
+  sluice_use_allocator(${name})
+endfunction()
+
+# Searches allocate much and on several threads; sanitizers bring an allocator of their own.
+function(sluice_use_allocator name)
   if(SLUICE_ALLOCATOR AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     target_link_libraries(${name} PRIVATE -Wl,--no-as-needed ${SLUICE_ALLOCATOR} -Wl,--as-needed)
   endif()

@@ -31,6 +31,21 @@ function(sluice_test_library name folder)
   endif()
 endfunction()
 
+# Inline functions that a test's sources (-O0) and the libraries both have come from what the linker
+# sees first. Here these are the libraries: a third less time for tests that search much.
+function(sluice_link_libraries_first name)
+  get_property(modules GLOBAL PROPERTY SLUICE_MODULES)
+  set(files "")
+  foreach(library IN ITEMS ${modules} oracle triples)
+    get_target_property(type sluice_${library} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+      list(APPEND files "$<TARGET_FILE:sluice_${library}>")
+    endif()
+  endforeach()
+  list(JOIN files " " files)
+  target_link_options(${name} PRIVATE "SHELL:-Wl,--whole-archive ${files} -Wl,--no-whole-archive")
+endfunction()
+
 # sluice_test_program(NAME FOLDER [PARTS n] lib...): a gtest program from tests/FOLDER/*.cpp, and its
 # ctest entry, or n of them, each with its part of the tests.
 function(sluice_test_program name folder)
@@ -97,6 +112,8 @@ function(sluice_add_tests)
   foreach(folder property validation errors golden)
     sluice_test_program(${folder} ${folder} ${parts_of_${folder}} sluice_cli sluice_oracle sluice_triples nlohmann_json::nlohmann_json)
     if(TARGET ${folder})
+      sluice_link_libraries_first(${folder})
+      sluice_use_allocator(${folder})
       add_dependencies(${folder} sluice)
     endif()
   endforeach()

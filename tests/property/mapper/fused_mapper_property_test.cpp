@@ -11,12 +11,20 @@ namespace sluice {
 namespace {
 
 constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluations = 1'000};
-TEST(FusedMapper, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
+
+// So long that each of the property programs takes a part of it.
+constexpr std::int64_t kParts = 4;
+class FusedMapperPart : public ::testing::TestWithParam<std::int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Parts, FusedMapperPart, ::testing::Range(std::int64_t{0}, kParts));
+
+TEST_P(FusedMapperPart, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
   const Mapper* fused = standard_mappers().find("fused");
   ASSERT_NE(fused, nullptr);
   const testing::RandomCases cases = testing::random_cases(300);
+  const std::int64_t first = cases.count * GetParam() / kParts;
+  const std::int64_t last = cases.count * (GetParam() + 1) / kParts;
   std::int64_t mappings = 0;
-  for (std::int64_t i = 0; i < cases.count; ++i) {
+  for (std::int64_t i = first; i < last; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
     mappings += drawn.truth.full_mappings;
