@@ -9,6 +9,8 @@
 namespace sluice::chains {
 namespace {
 
+constexpr std::size_t kFewSpreads = 1000;  // in one list: few are looked at
+
 /// An Einsum by itself that holds its tensors where it is told to, and all others in the outermost
 /// memory, as far as it may.
 class AloneIn {
@@ -100,7 +102,7 @@ EinsumSearch::EinsumSearch(const BoundProblem& bounded, EinsumId einsum, const B
     : einsum_(einsum),
       problem_(AloneIn(bounded, einsum, backings).take()),
       outermost_(std::move(outermost)),
-      chains_(problem_, EinsumId(0)),
+      chains_(problem_, EinsumId(0), Counted::kPart, std::nullopt, kFewSpreads),
       traffic_(outer_traffic_bounds(problem_)) {
   add_ways();
 }
