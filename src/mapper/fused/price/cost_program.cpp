@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "mapper/space/sunk_loops.h"
 #include "model/price/charges.h"
@@ -18,17 +19,30 @@ struct ActionRows {
   Row busiest;
 };
 
+std::uint64_t hash_of(const Monomial& monomial) {
+  const auto number = static_cast<std::uint32_t>(monomial.slot);
+  std::uint64_t hash =
+      KeyHash::mix((std::uint64_t{number} << 32U | monomial.access) + (monomial.still ? 1 : 0));
+  for (const LoopSet* loops : {&monomial.extra_above, &monomial.loops, &monomial.united})
+    hash = KeyHash::mix(hash ^ loops->hash());
+  for (const FixedLoop& fixed : monomial.fixed)
+    hash = KeyHash::mix(hash ^ (std::uint64_t{fixed.loop} << 48U) ^
+                        static_cast<std::uint64_t>(fixed.trips));
+  return hash;
+}
+
 class Compiler {
  public:
   Compiler(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
            const std::vector<VariableClass>& classes, const std::vector<TrackedMemory>& tracked,
-           const std::vector<bool>& unlimited)
+           const std::vector<bool>& unlimited, const std::atomic<bool>* cancel)
       : problem_(problem),
         shape_(shape),
         templ_(templ),
         classes_(classes),
         tracked_(tracked),
         unlimited_(unlimited),
+        cancel_(cancel),
         bound_(problem[shape.einsum]),
         compute_(bound_.computes[templ.compute]),
         used_(problem.arch.components.size()) {
@@ -68,11 +82,12 @@ class Compiler {
   // ---- rows --------------------------------------------------------------------------------
   std::uint32_t number_of(Monomial wanted) {
     if (wanted.slot < 0 && wanted.united.empty()) wanted.access = 0;  // no tile
-    const auto at = std::find(program_.monomials.begin(), program_.monomials.end(), wanted);
-    if (at != program_.monomials.end())
-      return static_cast<std::uint32_t>(at - program_.monomials.begin());
-    program_.monomials.push_back(std::move(wanted));
-    return static_cast<std::uint32_t>(program_.monomials.size() - 1);
+    const auto next = static_cast<std::uint32_t>(program_.monomials.size());
+    for (std::uint64_t hash = hash_of(wanted);; ++hash) {
+      const auto [at, is_new] = numbers_.try_emplace(hash, next);
+      if (is_new) program_.monomials.push_back(std::move(wanted));
+      if (is_new || program_.monomials[at->second] == wanted) return at->second;
+    }
   }
 
   static void add(Row* row, std::uint32_t monomial, double coefficient) {
@@ -85,23 +100,48 @@ class Compiler {
     row->terms.push_back({monomial, coefficient});
   }
 
-  static void add(Row* row, const Row& other, double factor) {
+  void add(Row* row, const Row& other, double factor) {
     if (factor == 0) return;
     row->constant += other.constant * factor;
-    for (const RowTerm& term : other.terms) add(row, term.monomial, term.coefficient * factor);
+    add_terms(row, other.terms, factor);
   }
 
   void add(Row* row, const ProductSum& sum, double factor) {
     if (factor == 0) return;
+    std::vector<RowTerm> terms;
     for (const ProductTerm& term : sum)
-      add(row, number_of(term.monomial), term.coefficient * factor);
+      terms.push_back({number_of(term.monomial), term.coefficient});
+    add_terms(row, terms, factor);
+  }
+
+  /// Rows of routes have thousands of terms: each is found by its number.
+  void add_terms(Row* row, const std::vector<RowTerm>& terms, double factor) {
+    constexpr std::size_t kFew = 16;
+    constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    if (row->terms.size() <= kFew || terms.size() <= kFew) {
+      for (const RowTerm& term : terms) add(row, term.monomial, term.coefficient * factor);
+      return;
+    }
+    place_in_row_.assign(program_.monomials.size(), kNone);
+    for (std::uint32_t i = 0; i < row->terms.size(); ++i) place_in_row_[row->terms[i].monomial] = i;
+    for (const RowTerm& term : terms) {
+      const double coefficient = term.coefficient * factor;
+      if (coefficient == 0) continue;
+      std::uint32_t& place = place_in_row_[term.monomial];
+      if (place == kNone) {
+        place = static_cast<std::uint32_t>(row->terms.size());
+        row->terms.push_back({term.monomial, coefficient});
+      } else {
+        row->terms[place].coefficient += coefficient;
+      }
+    }
   }
 
   // ---- traffic -----------------------------------------------------------------------------
   /// Counts as the model does, and turns counts into actions.
   void count() {
     const TemplateNest nest(problem_, shape_, templ_, classes_);
-    ProductSums arithmetic(problem_, shape_, nest);
+    ProductSums arithmetic(problem_, shape_, nest, cancel_);
     BasicNestTraffic<ProductSum> traffic;
     count_nest(arithmetic, problem_, nest.tree, nest.nest(), nullptr, traffic);
     charge(problem_, nest.tree, nest.nest(), traffic, *this);
@@ -390,6 +430,7 @@ class Compiler {
   const std::vector<VariableClass>& classes_;
   const std::vector<TrackedMemory>& tracked_;
   const std::vector<bool>& unlimited_;
+  const std::atomic<bool>* cancel_;
   const BoundEinsum& bound_;
   const BoundCompute& compute_;
   std::uint32_t last_fused_gap_ = 0;
@@ -397,14 +438,17 @@ class Compiler {
   std::vector<NetworkLoad<Row>> loads_;           // per component; of networks
   UsedComponents used_;
   CostProgram program_;
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // of monomials, by hash
+  std::vector<std::uint32_t> place_in_row_;                   // of add_terms(), per monomial
 };
 
 }  // namespace
 
 CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<VariableClass>& classes,
-                    const std::vector<TrackedMemory>& tracked, const std::vector<bool>& unlimited) {
-  return Compiler(problem, shape, templ, classes, tracked, unlimited).run();
+                    const std::vector<TrackedMemory>& tracked, const std::vector<bool>& unlimited,
+                    const std::atomic<bool>* cancel) {
+  return Compiler(problem, shape, templ, classes, tracked, unlimited, cancel).run();
 }
 
 }  // namespace sluice::fused

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -80,10 +81,12 @@ struct CostProgram {
   bool monotone = true;         ///< false: some latency formula is not a maximum of linear forms
 };
 
-/// Compiles a template. Counts as in model.md, "Tiles and traffic".
+/// Compiles a template. Counts as in model.md, "Tiles and traffic". Once `cancel` (may be null) is
+/// set, routes are left out.
 CostProgram compile(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const std::vector<VariableClass>& classes,
                     const std::vector<TrackedMemory>& tracked,
-                    const std::vector<bool>& unlimited /* per component: never binds */);
+                    const std::vector<bool>& unlimited /* per component: never binds */,
+                    const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace sluice::fused

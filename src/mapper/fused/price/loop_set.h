@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "mapper/common/key_hash.h"
+
 namespace sluice::fused {
 
 /// A set of a template's class loops, by their numbers: one word, and further ones where a template
@@ -27,6 +29,11 @@ class LoopSet {
     return a;
   }
   bool operator==(const LoopSet&) const = default;
+  std::uint64_t hash() const {
+    std::uint64_t hash = KeyHash::mix(first_ + more_.size());
+    for (const std::uint64_t word : more_) hash = KeyHash::mix(hash ^ word);
+    return hash;
+  }
 
  private:
   static constexpr std::uint32_t kBits = 64;

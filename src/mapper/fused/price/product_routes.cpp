@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "product_sums.h"
+#include "sluice/mapper/mapper.h"
 
 namespace sluice::fused {
 namespace {
@@ -11,8 +12,8 @@ namespace {
 class OpenRoutes {
  public:
   OpenRoutes(const RouteQuestion& asked, std::vector<std::uint32_t> numbers,
-             std::vector<std::int64_t> sizes)
-      : asked_(asked), numbers_(std::move(numbers)), sizes_(std::move(sizes)) {
+             std::vector<std::int64_t> sizes, const std::atomic<bool>* cancel)
+      : asked_(asked), numbers_(std::move(numbers)), sizes_(std::move(sizes)), cancel_(cancel) {
     const bool takes_time = asked.network.implicit_time != ImplicitTime::kNone;
     hops_ = asked.network.hop_energy_j > 0;
     loads_ = takes_time && asked.network.link_bandwidth != kUnbounded;
@@ -83,6 +84,7 @@ class OpenRoutes {
   void choose(const std::vector<std::size_t>& loops, std::size_t position,
               std::vector<RouteLoop>& chosen, std::vector<std::int64_t>& used,
               const Body& body) const {
+    if (is_cancelled(cancel_)) return;
     if (position == loops.size()) return body();
     const std::size_t l = loops[position];
     const std::uint32_t d = chosen[l].dimension;
@@ -113,8 +115,9 @@ class OpenRoutes {
   }
 
   const RouteQuestion& asked_;
-  const std::vector<std::uint32_t> numbers_;           ///< in loop sets, per loop asked
-  const std::vector<std::int64_t> sizes_;              ///< of its variable
+  const std::vector<std::uint32_t> numbers_;  ///< in loop sets, per loop asked
+  const std::vector<std::int64_t> sizes_;     ///< of its variable
+  const std::atomic<bool>* cancel_;
   bool hops_ = false, loads_ = false, steps_ = false;  ///< what costs something
 };
 
@@ -147,7 +150,7 @@ BasicRoutes<ProductSum> ProductSums::routes(const RouteQuestion& asked,
     numbers.push_back(nest_.number_of_loop[place]);
     sizes.push_back(shape_.sizes[static_cast<std::size_t>(nest_.tree.loops[place].variable)]);
   }
-  const OpenRoutes open(asked, std::move(numbers), std::move(sizes));
+  const OpenRoutes open(asked, std::move(numbers), std::move(sizes), cancel_);
   const auto question = [&](const std::vector<RouteLoop>& loops) {
     return RouteQuestion{asked.network, asked.fanouts, loops, asked.first, asked.gathers};
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -36,8 +37,10 @@ class ProductSums {
  public:
   using Value = ProductSum;
 
-  ProductSums(const BoundProblem& problem, const EinsumShape& shape, const TemplateNest& nest)
-      : bound_(problem[shape.einsum]), shape_(shape), nest_(nest) {}
+  /// `cancel`: once it is set, routes are left out; may be null.
+  ProductSums(const BoundProblem& problem, const EinsumShape& shape, const TemplateNest& nest,
+              const std::atomic<bool>* cancel)
+      : bound_(problem[shape.einsum]), shape_(shape), nest_(nest), cancel_(cancel) {}
 
   /// Trip count of one class loop.
   struct Trips {
@@ -79,6 +82,7 @@ class ProductSums {
   const BoundEinsum& bound_;
   const EinsumShape& shape_;
   const TemplateNest& nest_;
+  const std::atomic<bool>* cancel_;
 };
 
 /// Extents of an access's indices that no variable of several values moves: no class knows them.

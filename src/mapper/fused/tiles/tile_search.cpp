@@ -642,7 +642,7 @@ CompiledTemplate compile_template(const TileSearchContext& context, const Templa
   result.program = tabulate((*context.problem)[context.shape->einsum], *context.shape, templ,
                             result.classes, result.tables,
                             compile(*context.problem, *context.shape, templ, result.classes,
-                                    *context.tracked, *context.unlimited),
+                                    *context.tracked, *context.unlimited, context.cancel),
                             context.cancel);
   result.fused = number_fused_loops(templ, result.classes, result.tables);
   return result;
