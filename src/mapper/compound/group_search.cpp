@@ -183,6 +183,7 @@ class GroupSearch {
       found->search = std::make_unique<GroupSearch>(
           GroupProblem{problem_, found->group, found->slice, alone_slices_, homes_}, options_,
           limits_);
+      found->search->limits_.better = nullptr;
       // What other blocks read stays where the frame around has it.
       std::erase_if(found->search->root_.tensors, [&](TensorId tensor) {
         const auto producer = problem_.roles.sole_maker(tensor);
@@ -465,6 +466,10 @@ class GroupSearch {
     GroupMapping found{priced->cost, std::make_shared<const NodeList>(std::move(mapping.nodes)),
                        priced->windows * priced->window_s};
     if (limits_.effort == Effort::kLikely) keep_by_spread(found);
+    if (const double value = value_of(found.cost); limits_.better && value < least_) {
+      least_ = value;
+      limits_.better(found);
+    }
     add_mapping(&result_.front, std::move(found));
     return true;
   }
@@ -657,6 +662,7 @@ class GroupSearch {
   std::vector<std::uint64_t> uneven_;           ///< per Einsum: variables with imperfect factors
   std::map<std::vector<std::int64_t>, std::vector<Child>> likely_;
   DivisorMemo divisors_;
+  double least_ = kNone;  ///< of all that `better` was called with
   GroupResult result_;
   const std::function<bool()> may_go_on_ = [this] { return go_on(); };
 };

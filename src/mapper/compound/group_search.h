@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -37,6 +38,8 @@ struct GroupLimits {
   double most_priced = 1e300;                 ///< mappings; then the search is not complete
   bool count_only = false;                    ///< prices nothing
   const std::atomic<bool>* cancel = nullptr;  ///< may be null
+  /// Called with each mapping that is the best so far by the first objective; may be empty.
+  std::function<void(const GroupMapping&)> better = nullptr;
 };
 
 /// What the search of a group is given.

@@ -18,6 +18,7 @@
 #include "mapper/request/constraint_check.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
+#include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
 #include "support/seconds_since.h"
@@ -33,6 +34,7 @@ constexpr double kMostPriced = 1e5;   ///< partial mappings of a complete search
 constexpr double kMostProducts = 10;  ///< more of them with whole groups, whose number is not known
 constexpr double kMostLikely = 2.4e5;      ///< of all groups, where the search is not complete
 constexpr double kLeastLikely = 2e3;       ///< of one of them
+constexpr double kFirstLook = 1.0 / 24;    ///< of these, in all groups before the search of any
 constexpr double kMostPolished = 3e3;      ///< neighbours of a group's mapping
 constexpr std::size_t kPolished = 8;       ///< mappings of a group
 constexpr std::size_t kMostHomes = 2;      ///< of an Einsum alone, where it is not complete
@@ -57,8 +59,10 @@ class CompoundSearch {
     is_complete_ = !is_cut_short_ && count(limit) <= limit;
     if (is_complete_) search(Effort::kAll);
     if (!is_complete_ && !is_cancelled(control_.cancel)) {
+      if (!options_.budget_evaluations) search(Effort::kLikely, kFirstLook);
       search(Effort::kLikely);
       polish();
+      tell_best();
     }
     return finish(compound::best_cuts(groups_, problem_.einsums.size(), options_));
   }
@@ -87,7 +91,8 @@ class CompoundSearch {
     return {problem_, searched.group, searched.slice, alone_, homes_};
   }
 
-  compound::GroupLimits limits(Effort effort) const {
+  /// `share`: of the mappings that a search prices at most.
+  compound::GroupLimits limits(Effort effort, double share) const {
     compound::GroupLimits limits;
     limits.effort = effort;
     const auto n_groups = static_cast<double>(groups_.size());
@@ -97,6 +102,7 @@ class CompoundSearch {
                                : std::max(kLeastLikely, kMostLikely / n_groups);
     else
       limits.most_priced = kMostProducts * options_.budget_evaluations.value_or(kMostPriced);
+    limits.most_priced *= share;
     limits.cancel = control_.cancel;
     return limits;
   }
@@ -105,7 +111,7 @@ class CompoundSearch {
   double count(double limit) const {
     double counted = 0;
     for (const SearchedGroup& searched : groups_) {
-      compound::GroupLimits own = limits(Effort::kAll);
+      compound::GroupLimits own = limits(Effort::kAll, 1);
       own.most_priced = limit - counted + 1;
       own.count_only = true;
       counted += compound::search_group(problem_of(searched), options_, own).priced;
@@ -114,20 +120,21 @@ class CompoundSearch {
     return counted;
   }
 
-  void search(Effort effort) {
+  void search(Effort effort, double share = 1) {
     for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
       end = end_of_round(begin);
-      const double known = best_known();
+      const double known = tell_best();
       const std::vector<double> bounds =
           compound::bounds_with(groups_, problem_.einsums.size(), options_, effort);
       parallel_for(options_.threads, end - begin, [&](std::size_t i) {
-        if (bounds[begin + i] <= known) search_one(&groups_[begin + i], effort);
+        if (bounds[begin + i] <= known) search_one(&groups_[begin + i], effort, share);
       });
       if (control_.progress)
         control_.progress("groups of Einsums",
                           static_cast<double>(end) / static_cast<double>(groups_.size()));
     }
     for (const SearchedGroup& searched : groups_) is_complete_ &= searched.result.is_complete;
+    tell_best();
   }
 
   /// Groups of two lengths at a time: what they cost tells which shorter ones can be left out.
@@ -141,14 +148,19 @@ class CompoundSearch {
   }
 
   /// Keeps what a search that did not come to its end has found before.
-  void search_one(SearchedGroup* searched, Effort effort) const {
-    compound::GroupResult found =
-        compound::search_group(problem_of(*searched), options_, limits(effort));
+  /// After a first look (`share` < 1) a group is as good as not searched.
+  void search_one(SearchedGroup* searched, Effort effort, double share) const {
+    compound::GroupLimits limits = this->limits(effort, share);
+    if (searched->group.size() == problem_.einsums.size())
+      limits.better = [&](const compound::GroupMapping& found) {
+        tell(compound::whole_mapping(problem_, {&searched->group}, {found.nodes.get()}));
+      };
+    compound::GroupResult found = compound::search_group(problem_of(*searched), options_, limits);
     for (compound::GroupMapping& earlier : searched->result.front)
       compound::add_mapping(&found.front, std::move(earlier));
     found.priced += searched->result.priced;
     searched->result = std::move(found);
-    searched->searched = effort;
+    if (share == 1) searched->searched = effort;
   }
 
   /// Looks at neighbours of what was found, for the groups of the best cut and the largest one.
@@ -206,14 +218,30 @@ class CompoundSearch {
     return {cost.objective(options_.objectives.front()), cost.total_j(), cost.latency_s()};
   }
 
-  /// The objective of the best mapping of the groups searched so far; infinite where fronts are
-  /// wanted, to which every group may add.
-  double best_known() const {
+  bool is_single() const { return options_.objectives.size() == 1 && options_.top == 1; }
+
+  /// The objective of a mapping, which the incumbent may be from now on; nothing if it is illegal.
+  std::optional<double> tell(Mapping mapping) const {
+    auto cost = evaluate(problem_, mapping, options_.policy);
+    if (!cost) return std::nullopt;
+    const double objective = objective_value(options_.objectives.front(), *cost);
+    if (is_single() && control_.incumbent != nullptr &&
+        constraint_violations(options_.constraints, problem_, mapping).empty()) {
+      MappedResult mapped;
+      mapped.mapping = std::move(mapping);
+      mapped.cost = std::move(*cost);
+      control_.incumbent->offer(objective, std::move(mapped));
+    }
+    return objective;
+  }
+
+  /// The objective of the best mapping of the groups searched so far, which it tells; infinite
+  /// where fronts are wanted, to which every group may add.
+  double tell_best() const {
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    if (options_.objectives.size() > 1 || options_.top > 1) return kNone;
+    if (!is_single()) return kNone;
     for (const CutMapping& cut : compound::best_cuts(groups_, problem_.einsums.size(), options_))
-      if (const auto cost = evaluate(problem_, mapping_of(cut), options_.policy))
-        return objective_value(options_.objectives.front(), *cost);
+      if (const auto objective = tell(mapping_of(cut))) return *objective;
     return kNone;
   }
 
