@@ -49,7 +49,7 @@ objects=$(ninja -t deps | awk -v header="src/$header" '
 [ -n "$objects" ] || { echo "nothing is compiled with $header"; exit 1; }
 link=$(ninja -t commands property | tail -1 | sed -E 's/^: && //; s/ && :$//; s/ -o property / /')
 test_object=$(grep -o '[^ ]*price_law_test\.cpp\.o' <<<"$link")
-libraries=$(tr ' ' '\n' <<<"$link" | grep -E '\.a$|\.so|^-' | xargs)
+libraries=$(tr ' ' '\n' <<<"$link" | grep -E '\.a$|\.so|^-' | grep -v whole-archive | xargs)
 
 # As the build does, but with the broken header in front of the true one, and quickly.
 compile() {  # compile OBJECT

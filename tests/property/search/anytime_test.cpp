@@ -293,6 +293,32 @@ TEST(Anytime, UsesItsBudgetWhereNothingIsProven) {
   EXPECT_GE(found->search.seconds, *options.budget_seconds);
 }
 
+TEST(Anytime, GroupsOfEinsumsTellWhatTheyHaveBeforeTheEnd) {
+  const BoundProblem problem = two_convolutions();
+  MapperOptions options;
+  options.threads = 2;
+  std::vector<double> offered;
+  Incumbent incumbent([&](double objective, const MappedResult& mapped) {
+    const auto cost = evaluate(problem, mapped.mapping, options.policy);
+    ASSERT_TRUE(cost);
+    EXPECT_EQ(*cost, mapped.cost);
+    EXPECT_EQ(objective, mapped.cost.edp_js());
+    offered.push_back(objective);
+  });
+  std::size_t n_after_first_look = 0;
+  MapperControl control;
+  control.incumbent = &incumbent;
+  control.progress = [&](const std::string& phase, double fraction) {
+    if (phase == "groups of Einsums" && fraction == 1 && n_after_first_look == 0)
+      n_after_first_look = offered.size();
+  };
+  const auto found = standard_mappers().find("compound")->map(problem, options, control);
+  ASSERT_TRUE(found);
+  EXPECT_GT(n_after_first_look, 0);
+  EXPECT_GT(offered.size(), n_after_first_look);
+  EXPECT_EQ(offered.back(), found->mappings.front().cost.edp_js());
+}
+
 TEST(Anytime, FindsAMapperForEveryLatencyPolicy) {
   const BoundProblem problem = one_convolution();
   for (const auto& method : standard_latency_policies()) {
