@@ -13,13 +13,14 @@ cases that are not part of the repository (accelforge, machines); without it the
 
 import argparse
 import json
-import os
+import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
+
+from anytime import final
 
 
 def cases_of(golden):
@@ -54,33 +55,42 @@ def cases_of(golden):
 
 
 def run(program, arguments, threads, limit):
-    """Wall seconds, CPU seconds, peak MB, the document; None for the last after `limit` seconds."""
-    with tempfile.TemporaryFile("w+b") as out:
-        begin = time.monotonic()
-        process = subprocess.Popen(
-            ["timeout", "--signal=KILL", str(limit), program, "map", *map(str, arguments),
-             "--threads", str(threads), "--json"], stdout=out, stderr=subprocess.DEVNULL)
-        _, _, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - begin
-        out.seek(0)
-        try:
-            document = json.load(out)
-        except ValueError:
-            document = None
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, document
+    """Wall seconds, CPU seconds, the document; None for the last if there is none after `limit`
+    seconds."""
+    command = [program, "map", *map(str, arguments), "--threads", str(threads), "--json"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=limit)
+    except subprocess.TimeoutExpired:
+        return limit, 0, None
+    wall = time.monotonic() - begin
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, cpu, json.loads(done.stdout)
 
 
 def ended_with(document):
-    if document is None:
-        return "–"
-    if not document["mappings"]:
+    found = final(document)
+    if not found["objective_js"]:
         return document["status"]
-    guarantee = document["guarantee"]
-    objective = document["mappings"][0]["edp_js"]
-    if guarantee["kind"] == "optimal":
-        return f"{objective:.4g}, proven"
-    bound = guarantee.get("bound")
-    return f"{objective:.4g}, gap {1 - bound / objective:.0%}" if bound else f"{objective:.4g}"
+    if found["guarantee"] == "optimal":
+        return f"{found['objective_js']:.4g}, proven"
+    gap = 1 - (found["bound_js"] or 0) / found["objective_js"]
+    return f"{found['objective_js']:.4g}, gap {gap:.0%}"
+
+
+def cells(runs, limit):
+    """The median times, the memory and the end of some runs of a case."""
+    document = runs[-1][-1]
+    if document is None:
+        return f" > {limit:g} | – |"
+    wall, cpu = (statistics.median(times) for times in list(zip(*runs))[:2])
+    peak = final(document)["peak_bytes"] or 0  # older programs do not say
+    return f" {wall:.3g}, {cpu:.3g}, {peak / 1e6:.0f} | {ended_with(document)} |"
 
 
 def main():
@@ -101,14 +111,9 @@ def main():
         runs = [[] for _ in arguments.programs]
         for _ in range(arguments.repeat):
             for own, program in zip(runs, arguments.programs):
-                if not (own and own[-1][3] is None):  # once is enough for one that does not end
+                if not (own and own[-1][-1] is None):  # once is enough for one that does not end
                     own.append(run(program, options, arguments.threads, arguments.limit))
-        cells = ""
-        for own in runs:
-            wall, cpu, peak = (statistics.median(column) for column in list(zip(*own))[:3])
-            time_text = f"{wall:.3g}, {cpu:.3g}, {peak:.0f}" if own[-1][3] else f"> {arguments.limit:g}"
-            cells += f" {time_text} | {ended_with(own[-1][3])} |"
-        print(f"| {name} |{cells}", flush=True)
+        print(f"| {name} |{''.join(cells(own, arguments.limit) for own in runs)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -147,11 +147,11 @@ class CompoundSearch {
     return end;
   }
 
-  /// Keeps what a search that did not come to its end has found before.
-  /// After a first look (`share` < 1) a group is as good as not searched.
+  /// Keeps what a search that did not come to its end has found before; after a first look
+  /// (`share` < 1) the group counts as not searched.
   void search_one(SearchedGroup* searched, Effort effort, double share) const {
     compound::GroupLimits limits = this->limits(effort, share);
-    if (searched->group.size() == problem_.einsums.size())
+    if (tells() && searched->group.size() == problem_.einsums.size())
       limits.better = [&](const compound::GroupMapping& found) {
         tell(compound::whole_mapping(problem_, {&searched->group}, {found.nodes.get()}));
       };
@@ -219,14 +219,14 @@ class CompoundSearch {
   }
 
   bool is_single() const { return options_.objectives.size() == 1 && options_.top == 1; }
+  bool tells() const { return is_single() && control_.incumbent != nullptr; }
 
   /// The objective of a mapping, which the incumbent may be from now on; nothing if it is illegal.
   std::optional<double> tell(Mapping mapping) const {
     auto cost = evaluate(problem_, mapping, options_.policy);
     if (!cost) return std::nullopt;
     const double objective = objective_value(options_.objectives.front(), *cost);
-    if (is_single() && control_.incumbent != nullptr &&
-        constraint_violations(options_.constraints, problem_, mapping).empty()) {
+    if (tells() && constraint_violations(options_.constraints, problem_, mapping).empty()) {
       MappedResult mapped;
       mapped.mapping = std::move(mapping);
       mapped.cost = std::move(*cost);

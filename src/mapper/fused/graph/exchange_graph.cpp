@@ -5,10 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <unordered_map>
 
 #include "group_index.h"
 #include "mapper/common/key_hash.h"
+#include "mapper/common/numbered.h"
 #include "mapper/common/parallel.h"
 #include "spine_table.h"
 
@@ -20,25 +20,6 @@ std::uint64_t hash_of(const CompactSpine& spine) {
   for (std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
   return hash;
 }
-
-/// Different spines in the order in which they were first seen.
-class DistinctSpines {
- public:
-  std::uint32_t number(const CompactSpine& spine) {
-    for (std::uint64_t hash = hash_of(spine);; hash = KeyHash::mix(hash + 1)) {
-      const auto [at, inserted] =
-          index_.try_emplace(hash, static_cast<std::uint32_t>(spines_.size()));
-      if (inserted) spines_.push_back(spine);
-      if (inserted || spines_[at->second] == spine) return at->second;
-    }
-  }
-  std::size_t size() const { return spines_.size(); }
-  std::vector<CompactSpine> take() { return std::move(spines_); }
-
- private:
-  std::vector<CompactSpine> spines_;
-  std::unordered_map<std::uint64_t, std::uint32_t> index_;
-};
 
 class Connector {
  public:
@@ -201,12 +182,12 @@ class Connector {
 
   /// What spines become with the groups of the next Einsum.
   struct Extension {
-    DistinctSpines after;
+    Numbered<CompactSpine> after;
     std::vector<EnergyLatency> least;  // per spine after
     std::vector<ExchangeEdge> edges;
 
     std::uint32_t add(const CompactSpine& spine, const EnergyLatency& cost) {
-      const std::uint32_t to = after.number(spine);
+      const std::uint32_t to = after.number(hash_of(spine), spine);
       if (to == least.size()) least.push_back(cost);
       least[to].energy = std::min(least[to].energy, cost.energy);
       least[to].latency = std::min(least[to].latency, cost.latency);

@@ -78,10 +78,7 @@ std::uint32_t GroupIndex::number_of(const Blocks& blocks) {
   std::uint64_t hash = KeyHash::mix(blocks.ends.size());
   for (std::uint32_t end : blocks.ends) hash = KeyHash::mix(hash ^ end);
   for (std::uint32_t extent : blocks.extents) hash = KeyHash::mix(hash ^ extent);
-  const auto [at, inserted] =
-      blocks_number_.try_emplace(hash, static_cast<std::uint32_t>(blocks_.size()));
-  if (inserted) blocks_.push_back(blocks);
-  return at->second;
+  return blocks_.number(hash, blocks);
 }
 
 /// Whether of any two sets of outermost blocks, one of each side, the smaller is part of the

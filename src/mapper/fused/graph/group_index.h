@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/common/numbered.h"
 #include "spine_table.h"
 
 namespace sluice::fused {
@@ -33,6 +34,7 @@ class GroupIndex {
   struct Blocks {
     std::vector<std::uint32_t> extents;
     std::vector<std::uint32_t> ends;
+    bool operator==(const Blocks&) const = default;
   };
   struct Entry {
     std::uint32_t blocks;  ///< number of the group's
@@ -48,8 +50,7 @@ class GroupIndex {
   const SpineTable* table_;
   std::vector<std::pair<std::size_t, std::size_t>> shared_;
   std::unordered_map<std::uint64_t, std::vector<Entry>> entries_;  ///< ascending by blocks, group
-  std::vector<Blocks> blocks_;
-  std::unordered_map<std::uint64_t, std::uint32_t> blocks_number_;  ///< by hash
+  Numbered<Blocks> blocks_;
 };
 
 }  // namespace sluice::fused

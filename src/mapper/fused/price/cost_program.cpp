@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
+#include "mapper/common/numbered.h"
 #include "mapper/space/sunk_loops.h"
 #include "model/price/charges.h"
 #include "model/traffic/access_counter.h"
@@ -65,6 +65,7 @@ class Compiler {
     add_fanout_limits();
     add_route_limits();
     for (std::uint32_t gap = 0; gap <= templ_.slots.back().gap; ++gap) keep_from_sinking(gap);
+    program_.monomials = monomials_.take();
     return std::move(program_);
   }
 
@@ -82,12 +83,8 @@ class Compiler {
   // ---- rows --------------------------------------------------------------------------------
   std::uint32_t number_of(Monomial wanted) {
     if (wanted.slot < 0 && wanted.united.empty()) wanted.access = 0;  // no tile
-    const auto next = static_cast<std::uint32_t>(program_.monomials.size());
-    for (std::uint64_t hash = hash_of(wanted);; ++hash) {
-      const auto [at, is_new] = numbers_.try_emplace(hash, next);
-      if (is_new) program_.monomials.push_back(std::move(wanted));
-      if (is_new || program_.monomials[at->second] == wanted) return at->second;
-    }
+    const std::uint64_t hash = hash_of(wanted);
+    return monomials_.number(hash, std::move(wanted));
   }
 
   static void add(Row* row, std::uint32_t monomial, double coefficient) {
@@ -108,10 +105,10 @@ class Compiler {
 
   void add(Row* row, const ProductSum& sum, double factor) {
     if (factor == 0) return;
-    std::vector<RowTerm> terms;
+    terms_.clear();
     for (const ProductTerm& term : sum)
-      terms.push_back({number_of(term.monomial), term.coefficient});
-    add_terms(row, terms, factor);
+      terms_.push_back({number_of(term.monomial), term.coefficient});
+    add_terms(row, terms_, factor);
   }
 
   /// Rows of routes have thousands of terms: each is found by its number.
@@ -122,7 +119,7 @@ class Compiler {
       for (const RowTerm& term : terms) add(row, term.monomial, term.coefficient * factor);
       return;
     }
-    place_in_row_.assign(program_.monomials.size(), kNone);
+    place_in_row_.assign(monomials_.size(), kNone);
     for (std::uint32_t i = 0; i < row->terms.size(); ++i) place_in_row_[row->terms[i].monomial] = i;
     for (const RowTerm& term : terms) {
       const double coefficient = term.coefficient * factor;
@@ -438,8 +435,9 @@ class Compiler {
   std::vector<NetworkLoad<Row>> loads_;           // per component; of networks
   UsedComponents used_;
   CostProgram program_;
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // of monomials, by hash
-  std::vector<std::uint32_t> place_in_row_;                   // of add_terms(), per monomial
+  Numbered<Monomial> monomials_;             // of the program
+  std::vector<RowTerm> terms_;               // of add()
+  std::vector<std::uint32_t> place_in_row_;  // of add_terms(), per monomial
 };
 
 }  // namespace
