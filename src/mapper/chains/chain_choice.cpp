@@ -14,6 +14,37 @@ using fused::LoopPlace;
 using fused::Slot;
 using fused::Template;
 
+/// The steps with each node, but for a tensor's first, below the loops that index its tensor right
+/// below it: as much moves, and less is held. Templates have no others.
+ChainSteps sunk(ChainSteps steps, const BoundEinsum& bound, const fused::EinsumShape& shape) {
+  const auto node_at = [&](std::size_t i) { return std::get_if<ChainNode>(&steps[i]); };
+  const auto is_first = [&](std::size_t i) {
+    for (std::size_t before = 0; before < i; ++before)
+      if (node_at(before) != nullptr && node_at(before)->tensor == node_at(i)->tensor) return false;
+    return true;
+  };
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    if (node_at(i) == nullptr || node_at(i)->sliding || is_first(i)) continue;
+    const TensorId tensor = node_at(i)->tensor;
+    const auto number = static_cast<std::size_t>(bound.local_tensor[tensor.index()]);
+    const std::vector<Relevance>& relevance = shape.tensors[number].relevance;
+    std::size_t at = i;
+    for (std::size_t next = i + 1; next < steps.size(); ++next) {
+      if (const ChainNode* node = node_at(next)) {
+        if (node->tensor == tensor || node->sliding) break;
+        continue;
+      }
+      const auto& loop = std::get<ChainLoop>(steps[next]);
+      if (loop.spatial || relevance[loop.variable] != Relevance::kRelevant) break;
+      at = next;
+    }
+    std::rotate(steps.begin() + static_cast<std::ptrdiff_t>(i),
+                steps.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                steps.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+  }
+  return steps;
+}
+
 /// Nodes and loops of a chain as templates have them: a loop that moves a window stands below the
 /// node that slides over it.
 class Placer {
@@ -21,7 +52,7 @@ class Placer {
   Placer(const Chain& chain, const BoundProblem& problem, const fused::EinsumShape& shape) {
     const BoundEinsum& bound = problem[shape.einsum];
     std::optional<std::size_t> window;  // the last loop, if no other has come since
-    for (const auto& step : chain.steps) {
+    for (const auto& step : sunk(chain.steps, bound, shape)) {
       if (const auto* held = std::get_if<ChainNode>(&step)) {
         Slot slot;
         slot.component = held->memory;

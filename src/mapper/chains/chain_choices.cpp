@@ -55,9 +55,10 @@ ChainChoices::ChainChoices(sampling::MapSpace* space, sampling::FanoutUse* use,
       bounded_(constrained(space->problem(), space->options().constraints)) {}
 
 sampling::ChoicePtr ChainChoices::of(std::size_t e, const sampling::EinsumChoice& like,
-                                     const CostTotals& whole) {
-  const auto exchange = exchange_of(space_, e, like);
+                                     const CostTotals& whole, int halvings) {
+  auto exchange = exchange_of(space_, e, like);
   if (!exchange) return nullptr;
+  exchange->halvings = halvings;
   sampling::ChoicePtr choice = find(e, *exchange, &like.compatibility, whole);
   return choice && choice->compatibility == like.compatibility ? choice : nullptr;
 }
@@ -70,7 +71,7 @@ sampling::ChoicePtr ChainChoices::of(std::size_t e, const Exchange& exchange,
 sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
                                        const fused::Compatibility* like, const CostTotals& whole) {
   constexpr std::size_t kFewWays = 3;
-  Key key = {static_cast<std::int64_t>(space_.list_of(e)), like != nullptr};
+  Key key = {static_cast<std::int64_t>(space_.list_of(e)), like != nullptr, exchange.halvings};
   if (!space_.options().constraints.tiles.empty()) key.push_back(static_cast<std::int64_t>(e));
   const auto tensor_number = [&](TensorId tensor) {
     return static_cast<std::int64_t>(space_.problem()[EinsumId(e)].local_tensor[tensor.index()]);
@@ -88,7 +89,8 @@ sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
   }
   const auto [at, is_new] = known_.try_emplace(std::move(key));
   if (is_new) {
-    EinsumSearch search(bounded_, EinsumId(e), exchange.backings, exchange.outermost);
+    EinsumSearch search(bounded_, EinsumId(e), exchange.backings, exchange.outermost,
+                        exchange.halvings);
     search.search(kFewWays, false, worth(space_.options().objectives.front(), whole), like, &space_,
                   &use_, cancel_);
     if (search.best()) at->second = search.best()->choice;

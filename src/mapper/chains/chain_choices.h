@@ -16,6 +16,9 @@ namespace sluice::chains {
 struct Exchange {
   EinsumSearch::Backings backings;
   ChainSteps outermost;  ///< loops that it shares, and nodes of shared tensors below them
+  /// What it may take of inner memories, as others hold something there, too: a half, so often
+  /// halved.
+  int halvings = 0;
 };
 
 /// Good choices of Einsums below the loops that they share with others, by chains. What was found
@@ -28,8 +31,9 @@ class ChainChoices {
 
   /// A choice that exchanges all tensors as `like` does; null where chains know none. `whole`: what
   /// the whole mapping costs about, which says what energy and latency are worth.
+  /// `halvings`: of Exchange.
   sampling::ChoicePtr of(std::size_t einsum, const sampling::EinsumChoice& like,
-                         const CostTotals& whole);
+                         const CostTotals& whole, int halvings = 0);
   /// One that exchanges them so; null where chains know none.
   sampling::ChoicePtr of(std::size_t einsum, const Exchange& exchange, const CostTotals& whole);
 

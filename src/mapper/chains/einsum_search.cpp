@@ -1,6 +1,7 @@
 #include "einsum_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "mapper/common/part_of_problem.h"
@@ -15,7 +16,8 @@ constexpr std::size_t kFewSpreads = 1000;  // in one list: few are looked at
 /// memory, as far as it may.
 class AloneIn {
  public:
-  AloneIn(const BoundProblem& bounded, EinsumId einsum, const EinsumSearch::Backings& backings)
+  AloneIn(const BoundProblem& bounded, EinsumId einsum, const EinsumSearch::Backings& backings,
+          int halvings)
       : one_(one_as_bound(bounded, einsum)), bound_(one_.einsums.front()) {
     for (const BoundCompute& compute : bound_.computes) ask_outermost(compute, backings);
     for (const auto& [tensor, memory] : backings) {
@@ -28,6 +30,7 @@ class AloneIn {
     }
     for (const BoundCompute& compute : bound_.computes) settle_rules(compute);
     halve_double_buffers();
+    leave_room(backings, halvings);
   }
 
   BoundProblem take() { return std::move(one_); }
@@ -84,6 +87,19 @@ class AloneIn {
         bound_.components[c].size_bits /= 2;
   }
 
+  void leave_room(const EinsumSearch::Backings& backings, int halvings) {
+    const std::vector<ComponentId> memories = memories_of(bound_.computes.front());
+    std::size_t end = 1;  // of those to leave room in
+    for (const auto& [tensor, memory] : backings) {
+      const auto at = std::find(memories.begin(), memories.end(), memory);
+      if (at != memories.end())
+        end = std::max(end, static_cast<std::size_t>(at - memories.begin()) + 1);
+    }
+    for (std::size_t i = 1; i < end; ++i)
+      bound_.components[memories[i].index()].size_bits =
+          std::ldexp(bound_.components[memories[i].index()].size_bits, -halvings);
+  }
+
   BoundProblem one_;
   BoundEinsum& bound_;
 };
@@ -98,9 +114,9 @@ EinsumChains::Worth worth(Objective objective, const CostTotals& whole) {
 }
 
 EinsumSearch::EinsumSearch(const BoundProblem& bounded, EinsumId einsum, const Backings& backings,
-                           ChainSteps outermost)
+                           ChainSteps outermost, int halvings)
     : einsum_(einsum),
-      problem_(AloneIn(bounded, einsum, backings).take()),
+      problem_(AloneIn(bounded, einsum, backings, halvings).take()),
       outermost_(std::move(outermost)),
       chains_(problem_, EinsumId(0), Counted::kPart, std::nullopt, kFewSpreads),
       traffic_(outer_traffic_bounds(problem_)) {

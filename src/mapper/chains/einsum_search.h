@@ -22,9 +22,11 @@ class EinsumSearch {
   /// as far as it may.
   using Backings = std::vector<std::pair<TensorId, ComponentId>>;
   /// `bounded`: the whole workload, with what constraints ask of its memories and spatial loops.
-  /// `outermost`: of EinsumChains::good_chains().
+  /// `outermost`: of EinsumChains::good_chains(). `halvings`: how often the room of memories is
+  /// halved, for what others hold meanwhile: of those that back tensors, and of those outside of
+  /// them but for the outermost one.
   EinsumSearch(const BoundProblem& bounded, EinsumId einsum, const Backings& backings,
-               ChainSteps outermost);
+               ChainSteps outermost, int halvings = 0);
   EinsumSearch(const EinsumSearch&) = delete;
   EinsumSearch& operator=(const EinsumSearch&) = delete;
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "mapper/sampling/polish.h"
 #include "model/bind/divisors.h"
 #include "model/bind/fanout_use.h"
 #include "sluice/arch/outermost_memory.h"
@@ -34,15 +35,19 @@ class Classes {
 
 }  // namespace
 
-/// Factors of each common loop: spatial ones by dimension, outermost first, and temporal ones.
+/// Factors of each common loop: spatial ones by dimension, and temporal ones; outermost first.
 struct RunFusion::SharedLoops {
   struct Spatial {
     std::size_t loop = 0;
     std::int64_t trips = 1;
     std::pair<ComponentId, std::uint32_t> dimension;
   };
+  struct Temporal {
+    std::size_t loop = 0;
+    std::int64_t trips = 1;
+  };
   std::vector<Spatial> spatial;
-  std::vector<std::int64_t> temporal;  ///< per common loop
+  std::vector<Temporal> temporal;
 };
 
 RunFusion::RunFusion(const sampling::MapSpace& space, ChainChoices* choices)
@@ -71,14 +76,14 @@ std::optional<RunFusion::Run> RunFusion::run_of(std::size_t first, std::size_t l
       });
       if (maker && maker->index() == e && users.size() > 1 && is_inside &&
           !problem.workload[id].persistent)
-        run.tensors.push_back({id, 1});
+        run.tensors.push_back(id);
     }
   }
   // Each with the next one: all hang together.
   for (std::size_t e = first; e < last; ++e) {
     const bool is_tied =
-        std::any_of(run.tensors.begin(), run.tensors.end(), [&](const InnerTensor& own) {
-          const std::vector<EinsumId> users = problem.roles.users(own.id);
+        std::any_of(run.tensors.begin(), run.tensors.end(), [&](const TensorId own) {
+          const std::vector<EinsumId> users = problem.roles.users(own);
           const auto is_before = [&](EinsumId user) { return user.index() <= e; };
           return std::any_of(users.begin(), users.end(), is_before) &&
                  !std::all_of(users.begin(), users.end(), is_before);
@@ -87,19 +92,12 @@ std::optional<RunFusion::Run> RunFusion::run_of(std::size_t first, std::size_t l
   }
   for (std::size_t e = first; e <= last; ++e)
     if (std::none_of(run.tensors.begin(), run.tensors.end(),
-                     [&](const InnerTensor& own) { return local_number(e, own.id).has_value(); }))
+                     [&](const TensorId own) { return local_number(e, own).has_value(); }))
       return std::nullopt;
   run.loops = common_loops(run);
-  for (InnerTensor& own : run.tensors) {
-    const std::size_t e = problem.roles.sole_maker(own.id)->index();
-    const auto t = local_number(e, own.id);
-    for (std::size_t v = 0; v < space_.shape(e).sizes.size(); ++v)
-      if (space_.shape(e).tensors[*t].relevance[v] != Relevance::kIrrelevant)
-        own.values *= static_cast<double>(space_.shape(e).sizes[v]);
-  }
   const BoundCompute& compute = problem[EinsumId(first)].computes.front();
   for (const ComponentId component : compute.path)
-    if (may_hold(run, component)) run.memories.push_back(component);
+    if (may_hold(run, component) && has_room(run, component)) run.memories.push_back(component);
   if (run.memories.empty()) return std::nullopt;
   return run;
 }
@@ -114,7 +112,7 @@ bool RunFusion::may_hold(const Run& run, ComponentId memory) const {
     for (std::size_t i = 0; i < shared.size(); ++i) {
       const TensorId id = space_.shape(e).tensors[shared[i]].id;
       const bool is_inner = std::any_of(run.tensors.begin(), run.tensors.end(),
-                                        [&](const InnerTensor& own) { return own.id == id; });
+                                        [&](const TensorId own) { return own == id; });
       const auto has_place = [&](const sampling::BackingGroup& group) {
         return group.places[i] == sampling::BackingGroup::Place{memory, false};
       };
@@ -123,6 +121,32 @@ bool RunFusion::may_hold(const Run& run, ComponentId memory) const {
     }
   }
   return true;
+}
+
+/// Bits of a tensor that one Einsum makes, all of it in a memory.
+double RunFusion::bits_of(TensorId tensor, ComponentId memory) const {
+  const std::size_t e = space_.problem().roles.sole_maker(tensor)->index();
+  const std::size_t t = *local_number(e, tensor);
+  double bits = space_.problem()[EinsumId(e)].components[memory.index()].bits_per_value[t];
+  for (std::size_t v = 0; v < space_.shape(e).sizes.size(); ++v)
+    if (space_.shape(e).tensors[t].relevance[v] != Relevance::kIrrelevant)
+      bits *= static_cast<double>(space_.shape(e).sizes[v]);
+  return bits;
+}
+
+/// Written there and read, where the tensor has its first node in the outermost memory.
+double RunFusion::passing_bits(TensorId tensor) const {
+  const TensorRoles& roles = space_.problem().roles;
+  if (!outermost_ || !roles.sole_maker(tensor)) return 0;
+  return bits_of(tensor, *outermost_) * static_cast<double>(roles.users(tensor).size());
+}
+
+/// Below all steps of all common loops.
+bool RunFusion::has_room(const Run& run, ComponentId memory) const {
+  double bits = 0, steps = 1;
+  for (const TensorId own : run.tensors) bits += bits_of(own, memory);
+  for (const CommonLoop& loop : run.loops) steps *= static_cast<double>(loop.size);
+  return bits / steps <= space_.problem()[EinsumId(run.first)].components[memory.index()].size_bits;
 }
 
 std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const {
@@ -134,14 +158,14 @@ std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const
     size += space_.shape(e).sizes.size();
   }
   std::vector<std::size_t> first_rank;
-  for (const InnerTensor& own : run.tensors) {
+  for (const TensorId own : run.tensors) {
     first_rank.push_back(size);
-    size += space_.problem().workload[own.id].ranks.size();
+    size += space_.problem().workload[own].ranks.size();
   }
   Classes classes(size);
   for (std::size_t e = run.first; e <= run.last; ++e)
     for (std::size_t k = 0; k < run.tensors.size(); ++k) {
-      const auto t = local_number(e, run.tensors[k].id);
+      const auto t = local_number(e, run.tensors[k]);
       for (std::size_t v = 0; t && v < space_.shape(e).sizes.size(); ++v)
         if (const std::int32_t rank = space_.shape(e).shared_rank(*t, v, true); rank >= 0)
           classes.join(first_variable[e - run.first] + v,
@@ -161,7 +185,7 @@ std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const
       }
       is_common = n == 1 && space_.shape(e).sizes[loop.variables.back()] == loop.size;
       for (std::size_t k = 0; k < run.tensors.size() && is_common; ++k)
-        if (const auto t = local_number(e, run.tensors[k].id))
+        if (const auto t = local_number(e, run.tensors[k]))
           is_common = space_.shape(e).shared_rank(*t, loop.variables.back(), true) >= 0;
     }
     if (is_common) loops.push_back(std::move(loop));
@@ -169,13 +193,25 @@ std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const
   return loops;
 }
 
+/// How many uses of tensors that others use as well a loop indexes: outside of those that do not
+/// index them, these stay for longer.
+std::size_t RunFusion::n_indexed(const Run& run, const CommonLoop& loop) const {
+  std::size_t n = 0;
+  for (std::size_t e = run.first; e <= run.last; ++e)
+    for (const fused::LocalTensor& tensor : space_.shape(e).tensors)
+      if (std::find(run.tensors.begin(), run.tensors.end(), tensor.id) == run.tensors.end() &&
+          tensor.relevance[loop.variables[e - run.first]] != Relevance::kIrrelevant)
+        ++n;
+  return n;
+}
+
 std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, ComponentId memory,
                                                             RandomSource* random) const {
-  constexpr double kAllOfIt = 0.7, kOneMore = 0.25;
+  constexpr double kAllOfIt = 0.7, kOneMore = 0.25, kIndexingFirst = 0.7;
   const BoundProblem& problem = space_.problem();
   SharedLoops result;
-  result.temporal.assign(run.loops.size(), 1);
-  std::vector<std::int64_t> left;  // per common loop
+  std::vector<std::int64_t> trips(run.loops.size(), 1);  // in time
+  std::vector<std::int64_t> left;                        // per common loop
   for (const CommonLoop& loop : run.loops) left.push_back(loop.size);
   std::vector<std::int64_t> n_loops(run.loops.size(), 0);
   const auto may_have_more = [&](std::size_t c) {
@@ -215,36 +251,40 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
     }
   }
   // In time: until what is exchanged has room.
-  const auto bits_of = [&](const InnerTensor& own) {
-    double share = 1;
+  const auto held_bits = [&] {
+    double bits = 0;
+    for (const TensorId own : run.tensors) bits += bits_of(own, memory);
     for (std::size_t c = 0; c < run.loops.size(); ++c)
-      share *= static_cast<double>(left[c]) / static_cast<double>(run.loops[c].size);
-    const std::size_t e = problem.roles.sole_maker(own.id)->index();
-    const auto t = local_number(e, own.id);
-    const BoundComponent& held = problem[EinsumId(e)].components[memory.index()];
-    return own.values * share * held.bits_per_value[*t];
+      bits *= static_cast<double>(left[c]) / static_cast<double>(run.loops[c].size);
+    return bits;
   };
   const double room =
       first.components[memory.index()].size_bits * (random->chance(0.5) ? 0.9 : random->unit());
   bool is_one_more = random->chance(kOneMore);
   while (true) {
-    double bits = 0;
-    for (const InnerTensor& own : run.tensors) bits += bits_of(own);
+    const double bits = held_bits();
     if (bits <= room && !is_one_more) break;
     if (bits <= room) is_one_more = false;
     std::vector<std::size_t> open;
     for (std::size_t c = 0; c < left.size(); ++c)
-      if (left[c] > 1 && (result.temporal[c] > 1 || may_have_more(c))) open.push_back(c);
+      if (left[c] > 1 && (trips[c] > 1 || may_have_more(c))) open.push_back(c);
     if (open.empty()) {
       if (bits > room) return std::nullopt;
       break;
     }
     const std::size_t c = random->pick(open);
     const std::int64_t prime = random->pick(primes_of(left[c]));
-    if (result.temporal[c] == 1) ++n_loops[c];
-    result.temporal[c] *= prime;
+    if (trips[c] == 1) ++n_loops[c];
+    trips[c] *= prime;
     left[c] /= prime;
   }
+  random->shuffle(&order);
+  if (random->chance(kIndexingFirst))
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return n_indexed(run, run.loops[a]) > n_indexed(run, run.loops[b]);
+    });
+  for (const std::size_t c : order)
+    if (trips[c] > 1) result.temporal.push_back({c, trips[c]});
   return result;
 }
 
@@ -254,36 +294,86 @@ Exchange RunFusion::exchange_of(const Run& run, std::size_t e, ComponentId memor
   const auto variable = [&](std::size_t c) { return run.loops[c].variables[e - run.first]; };
   for (const SharedLoops::Spatial& own : loops.spatial)
     exchange.outermost.emplace_back(ChainLoop{variable(own.loop), own.trips, own.dimension});
-  for (std::size_t c = 0; c < loops.temporal.size(); ++c)
-    if (loops.temporal[c] > 1)
-      exchange.outermost.emplace_back(ChainLoop{variable(c), loops.temporal[c]});
-  for (const InnerTensor& own : run.tensors) {
-    if (!local_number(e, own.id)) continue;
-    exchange.backings.emplace_back(own.id, memory);
-    exchange.outermost.emplace_back(ChainNode{own.id, memory});
+  for (const SharedLoops::Temporal& own : loops.temporal)
+    exchange.outermost.emplace_back(ChainLoop{variable(own.loop), own.trips});
+  for (const TensorId own : run.tensors) {
+    if (!local_number(e, own)) continue;
+    exchange.backings.emplace_back(own, memory);
+    exchange.outermost.emplace_back(ChainNode{own, memory});
   }
   return exchange;
 }
 
+/// What Einsums exchange in inner memories now: those that hang together have one class.
+class RunFusion::Ties {
+ public:
+  Ties(const sampling::MapSpace& space, std::optional<ComponentId> outermost, const Genome& now)
+      : classes_(now.size()), is_inner_(space.problem().workload.tensors.size(), 0) {
+    const BoundProblem& problem = space.problem();
+    for (std::size_t e = 0; e < now.size(); ++e) {
+      const sampling::BackingGroup* backing = space.backing_of(e, now[e]->templ);
+      const std::vector<std::uint32_t>& shared = space.shared_tensors(e);
+      for (std::size_t i = 0; backing != nullptr && i < shared.size(); ++i) {
+        if (backing->places[i].component == outermost) continue;
+        const TensorId tensor = space.shape(e).tensors[shared[i]].id;
+        for (const EinsumId user : problem.roles.users(tensor)) classes_.join(e, user.index());
+        if (is_inner_[tensor.index()] == 0) inner_.emplace_back(tensor, e);
+        is_inner_[tensor.index()] = 1;
+      }
+    }
+    for (auto& [tensor, einsum] : inner_) einsum = class_of(einsum);
+  }
+
+  std::size_t class_of(std::size_t einsum) const { return classes_.of(einsum); }
+  bool is_inner(TensorId tensor) const { return is_inner_[tensor.index()] != 0; }
+  /// All of them, with the class of their Einsums.
+  const std::vector<std::pair<TensorId, std::size_t>>& inner() const { return inner_; }
+
+ private:
+  Classes classes_;
+  std::vector<char> is_inner_;  ///< by TensorId
+  std::vector<std::pair<TensorId, std::size_t>> inner_;
+};
+
+std::set<std::size_t> RunFusion::classes_of(const Run& run, const Ties& ties) {
+  std::set<std::size_t> classes;
+  for (std::size_t e = run.first; e <= run.last; ++e) classes.insert(ties.class_of(e));
+  return classes;
+}
+
 /// Others that exchange something in an inner memory with an Einsum of the run, or with one that
 /// does: they cannot stay as they are.
-std::vector<std::size_t> RunFusion::tied_to(const Run& run, const Genome& now) const {
-  const BoundProblem& problem = space_.problem();
-  Classes classes(now.size());
-  for (std::size_t e = 0; e < now.size(); ++e) {
-    const sampling::BackingGroup* backing = space_.backing_of(e, now[e]->templ);
-    const std::vector<std::uint32_t>& shared = space_.shared_tensors(e);
-    for (std::size_t i = 0; backing != nullptr && i < shared.size(); ++i)
-      if (backing->places[i].component != outermost_)
-        for (const EinsumId user : problem.roles.users(space_.shape(e).tensors[shared[i]].id))
-          classes.join(e, user.index());
-  }
-  std::set<std::size_t> of_run;
-  for (std::size_t e = run.first; e <= run.last; ++e) of_run.insert(classes.of(e));
+std::vector<std::size_t> RunFusion::tied_to(const Run& run, const Ties& ties) const {
+  const std::set<std::size_t> of_run = classes_of(run, ties);
   std::vector<std::size_t> result;
-  for (std::size_t e = 0; e < now.size(); ++e)
-    if ((e < run.first || run.last < e) && of_run.contains(classes.of(e))) result.push_back(e);
+  for (std::size_t e = 0; e < space_.n_einsums(); ++e)
+    if ((e < run.first || run.last < e) && of_run.contains(ties.class_of(e))) result.push_back(e);
   return result;
+}
+
+/// How many bits less pass the outermost memory if a run is fused.
+double RunFusion::saves(const Run& run, const Ties& ties) const {
+  double bits = 0;
+  for (const TensorId own : run.tensors)
+    if (!ties.is_inner(own)) bits += passing_bits(own);
+  const std::set<std::size_t> of_run = classes_of(run, ties);
+  for (const auto& [tensor, tied] : ties.inner())
+    if (of_run.contains(tied) && std::none_of(run.tensors.begin(), run.tensors.end(),
+                                              [&](const TensorId own) { return own == tensor; }))
+      bits -= passing_bits(tensor);
+  return bits;
+}
+
+/// One of those that save something, those that save most more often, or any.
+const RunFusion::Run& RunFusion::pick_run(const Ties& ties, RandomSource* random) const {
+  constexpr double kAny = 0.25;
+  if (random->chance(kAny)) return random->pick(runs_);
+  std::vector<double> up_to;
+  double sum = 0;
+  for (const Run& run : runs_) up_to.push_back(sum += std::max(0.0, saves(run, ties)));
+  if (sum == 0) return random->pick(runs_);
+  const auto at = std::upper_bound(up_to.begin(), up_to.end(), random->unit() * sum);
+  return runs_[std::min(static_cast<std::size_t>(at - up_to.begin()), runs_.size() - 1)];
 }
 
 /// Whether nothing like it was drawn before; some are drawn again, as all else changes.
@@ -298,23 +388,38 @@ bool RunFusion::is_new(const Run& run, ComponentId memory, const SharedLoops& lo
                {static_cast<std::int64_t>(own.loop), own.trips,
                 static_cast<std::int64_t>(own.dimension.first.index()), own.dimension.second});
   key.push_back(-1);
-  key.insert(key.end(), loops.temporal.begin(), loops.temporal.end());
+  for (const SharedLoops::Temporal& own : loops.temporal)
+    key.insert(key.end(), {static_cast<std::int64_t>(own.loop), own.trips});
   return drawn_.insert(std::move(key)).second || random->chance(kAgain);
 }
 
 std::optional<Genome> RunFusion::draw(const Genome& now, const CostTotals& whole,
                                       RandomSource* random) {
   if (runs_.empty()) return std::nullopt;
-  const Run& run = random->pick(runs_);
+  const Ties ties(space_, outermost_, now);
+  const Run& run = pick_run(ties, random);
   const ComponentId memory = random->pick(run.memories);
   const auto loops = draw_loops(run, memory, random);
   if (!loops || !is_new(run, memory, *loops, random)) return std::nullopt;
+  // What all of them hold at the same time has to fit.
+  for (int halvings = 0; halvings <= sampling::kMostHalvings; ++halvings) {
+    auto changed = fused(run, memory, *loops, halvings, ties, now, whole);
+    if (!changed || space_.price(*changed)) return changed;
+  }
+  return std::nullopt;
+}
+
+std::optional<Genome> RunFusion::fused(const Run& run, ComponentId memory, const SharedLoops& loops,
+                                       int halvings, const Ties& ties, const Genome& now,
+                                       const CostTotals& whole) {
   Genome changed = now;
   for (std::size_t e = run.first; e <= run.last; ++e) {
-    changed[e] = choices_.of(e, exchange_of(run, e, memory, *loops), whole);
+    Exchange exchange = exchange_of(run, e, memory, loops);
+    exchange.halvings = halvings;
+    changed[e] = choices_.of(e, exchange, whole);
     if (!changed[e]) return std::nullopt;
   }
-  for (const std::size_t e : tied_to(run, now)) {
+  for (const std::size_t e : tied_to(run, ties)) {
     changed[e] = choices_.of(e, Exchange{}, whole);
     if (!changed[e]) return std::nullopt;
   }

@@ -34,29 +34,36 @@ class RunFusion {
     std::vector<std::size_t> variables;  ///< per Einsum of the run
     std::int64_t size = 1;
   };
-  struct InnerTensor {
-    TensorId id;
-    double values = 1;
-  };
   /// Einsums [first, last].
   struct Run {
     std::size_t first = 0, last = 0;
-    std::vector<InnerTensor> tensors;  ///< that they alone use
+    std::vector<TensorId> tensors;  ///< that they alone use
     std::vector<CommonLoop> loops;
     std::vector<ComponentId> memories;  ///< that may hold all of these tensors
   };
   struct SharedLoops;
+  class Ties;
 
   std::optional<std::size_t> local_number(std::size_t einsum, TensorId tensor) const;
   std::optional<Run> run_of(std::size_t first, std::size_t last) const;
   std::vector<CommonLoop> common_loops(const Run& run) const;
   bool may_hold(const Run& run, ComponentId memory) const;
+  double bits_of(TensorId tensor, ComponentId memory) const;
+  double passing_bits(TensorId tensor) const;
+  bool has_room(const Run& run, ComponentId memory) const;
+  std::size_t n_indexed(const Run& run, const CommonLoop& loop) const;
   std::optional<SharedLoops> draw_loops(const Run& run, ComponentId memory,
                                         sampling::RandomSource* random) const;
   Exchange exchange_of(const Run& run, std::size_t einsum, ComponentId memory,
                        const SharedLoops& loops) const;
 
-  std::vector<std::size_t> tied_to(const Run& run, const sampling::Genome& now) const;
+  static std::set<std::size_t> classes_of(const Run& run, const Ties& ties);
+  std::vector<std::size_t> tied_to(const Run& run, const Ties& ties) const;
+  double saves(const Run& run, const Ties& ties) const;
+  const Run& pick_run(const Ties& ties, sampling::RandomSource* random) const;
+  std::optional<sampling::Genome> fused(const Run& run, ComponentId memory,
+                                        const SharedLoops& loops, int halvings, const Ties& ties,
+                                        const sampling::Genome& now, const CostTotals& whole);
   bool is_new(const Run& run, ComponentId memory, const SharedLoops& loops,
               sampling::RandomSource* random);
 

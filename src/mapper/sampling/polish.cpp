@@ -189,26 +189,30 @@ class Polish {
     return choice ? Priced{std::move(choice), std::move(own)} : from;
   }
 
-  /// What improve() knows, if it is better.
+  /// What improve() knows, if it is better and fits beside the others of `all`.
   Priced improved(std::size_t e, Priced now, const Share& share_of, const CostTotals& others,
-                  double n) {
-    if (!improve_) return now;
-    const ChoicePtr other = improve_(e, *now.choice, with(others, n, now.own));
-    if (!other) return now;
-    const auto own = price_of(e, *other);
-    return own && share_of(*own) < share_of(now.own) ? Priced{other, *own} : now;
+                  double n, Genome all) {
+    for (int halvings = 0; improve_ && halvings <= kMostHalvings; ++halvings) {
+      const ChoicePtr other = improve_(e, *now.choice, with(others, n, now.own), halvings);
+      if (!other) return now;
+      const auto own = price_of(e, *other);
+      if (!own || share_of(*own) >= share_of(now.own)) return now;
+      all[e] = other;
+      if (space_.price(all)) return Priced{other, *own};
+    }
+    return now;
   }
 
-  /// The best that annealing finds for `n` equal Einsums, from one choice on, beside what all
-  /// others cost.
-  Priced anneal(std::size_t e, Priced now, double n, const CostTotals& others, int tries,
-                const Progress& progress) {
+  /// The best that annealing finds for `n` equal Einsums of a mapping, from one choice on, beside
+  /// what all others cost.
+  Priced anneal(std::size_t e, Priced now, double n, const CostTotals& others, const Genome& all,
+                int tries, const Progress& progress) {
     const Acceptance accept = annealing(kWarm);
     const double base = objective(others);
     const Share share_of = [&](const CostTotals& own) {
       return objective(with(others, n, own)) - base;
     };
-    now = improved(e, std::move(now), share_of, others, n);
+    now = improved(e, std::move(now), share_of, others, n, all);
     const bool is_quick = prices_.of(e, now.choice->templ) != nullptr;
     if (is_quick) now = walked(e, std::move(now), share_of, kWarm);
     Priced best = now;
@@ -233,7 +237,7 @@ class Polish {
     const std::size_t e = alike.einsums.front();
     const auto n = static_cast<double>(alike.einsums.size());
     const Priced best =
-        anneal(e, {now_[e], alike.own}, n, with(totals_, -n, alike.own), tries, progress);
+        anneal(e, {now_[e], alike.own}, n, with(totals_, -n, alike.own), now_, tries, progress);
     if (best.choice != now_[e] && !take(alike.einsums, *best.choice) && n > 1)
       take({e}, *best.choice);
   }
@@ -352,7 +356,8 @@ class Polish {
       const auto own = price_of(e, *(*changed)[e]);
       if (!all || !own) return;
       (*changed)[e] =
-          anneal(e, {(*changed)[e], *own}, 1, with(*all, -1, *own), tries, progress).choice;
+          anneal(e, {(*changed)[e], *own}, 1, with(*all, -1, *own), *changed, tries, progress)
+              .choice;
     }
   }
 

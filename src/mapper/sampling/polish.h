@@ -7,9 +7,11 @@ namespace sluice::sampling {
 constexpr int kFewTries = 32;
 
 /// For an Einsum's choice: another one of the space, that exchanges all tensors in the same way and
-/// is likely to be good in a mapping that costs so much in all; null where none is known.
+/// is likely to be good in a mapping that costs so much in all; null where none is known. For what
+/// others hold meanwhile, the room of memories is halved so often.
 using Improve = std::function<ChoicePtr(std::size_t einsum, const EinsumChoice& choice,
-                                        const CostTotals& whole)>;
+                                        const CostTotals& whole, int halvings)>;
+constexpr int kMostHalvings = 2;
 
 /// Another mapping, in which some neighbouring Einsums exchange tensors otherwise; nothing where
 /// none was found.

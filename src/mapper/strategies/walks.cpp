@@ -114,7 +114,8 @@ sampling::Advice Walks::advice(sampling::SamplingRun* run) {
     fusion_ = std::make_unique<chains::RunFusion>(run->space(), choices_.get());
   }
   advice.improve = [this](std::size_t e, const sampling::EinsumChoice& choice,
-                          const CostTotals& whole) { return choices_->of(e, choice, whole); };
+                          const CostTotals& whole,
+                          int halvings) { return choices_->of(e, choice, whole, halvings); };
   if (!fusion_->empty())
     advice.fuse = [this](const sampling::Genome& now, const CostTotals& whole,
                          sampling::RandomSource* random) {
@@ -146,7 +147,7 @@ sampling::Genome Walks::draw_other(sampling::SamplingRun* run) {
     const auto whole = drawn ? run->space().price(*drawn) : std::nullopt;
     if (!whole) continue;
     for (std::size_t e = 0; e < drawn->size(); ++e)
-      if (auto choice = better(e, *(*drawn)[e], *whole)) (*drawn)[e] = std::move(choice);
+      if (auto choice = better(e, *(*drawn)[e], *whole, 0)) (*drawn)[e] = std::move(choice);
     const auto found = run->space().price(*drawn);
     run->record().add(*drawn, found);
     const auto objective = run->record().objective(found);
