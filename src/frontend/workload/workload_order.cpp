@@ -16,7 +16,10 @@ class OrderChecker {
     find_makers();
     for (std::size_t reader = 0; reader < workload_.einsums.size(); ++reader) {
       const Einsum& einsum = workload_.einsums[reader];
-      for (std::size_t a = 0; a + 1 < einsum.accesses.size(); ++a) check_read(reader, a);
+      for (std::size_t a = 0; a + 1 < einsum.accesses.size(); ++a) {
+        check_read(reader, a);
+        check_ways(reader, a);
+      }
     }
   }
 
@@ -64,6 +67,29 @@ class OrderChecker {
             fmt::format("the Einsum {} reads {} before {} writes it", name(reader), tensor,
                         name(producer)),
             fmt::format("write {} before {}", name(producer), name(reader)));
+  }
+
+  /// Tiles of several accesses are one where constants alone differ; no rule says what tiles of
+  /// others have in common.
+  void check_ways(std::size_t reader, std::size_t a) {
+    const std::vector<TensorAccess>& accesses = workload_.einsums[reader].accesses;
+    const auto walks_otherwise = [&](const TensorAccess& other) {
+      return other.tensor == accesses[a].tensor && !other.is_output &&
+             !std::equal(other.projection.begin(), other.projection.end(),
+                         accesses[a].projection.begin(), accesses[a].projection.end(),
+                         [](const AffineExpression& x, const AffineExpression& y) {
+                           return x.terms == y.terms;
+                         });
+    };
+    const auto end = accesses.begin() + static_cast<std::ptrdiff_t>(a);
+    if (std::none_of(accesses.begin(), end, walks_otherwise)) return;
+    const std::string& tensor = workload_[accesses[a].tensor].name;
+    error(reader, a,
+          fmt::format("the Einsum {} reads {} along other variables a second time", name(reader),
+                      tensor),
+          fmt::format("let it read a copy: an Einsum `{0}_2[...] = {0}[...]` before it, or an "
+                      "input {0}_2 of its own",
+                      tensor));
   }
 
   /// Of what several Einsums make nothing is read before all of it is there.

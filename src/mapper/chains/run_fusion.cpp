@@ -15,7 +15,7 @@ namespace {
 using sampling::Genome;
 using sampling::RandomSource;
 
-constexpr std::size_t kLongest = 8;  // Einsums of a run
+constexpr std::size_t kLongest = 8;  // Einsums that change, as many as walks take at once
 
 /// Sets of things that are the same, by pairs of them.
 class Classes {
@@ -317,60 +317,45 @@ class RunFusion::Ties {
         if (backing->places[i].component == outermost) continue;
         const TensorId tensor = space.shape(e).tensors[shared[i]].id;
         for (const EinsumId user : problem.roles.users(tensor)) classes_.join(e, user.index());
-        if (is_inner_[tensor.index()] == 0) inner_.emplace_back(tensor, e);
         is_inner_[tensor.index()] = 1;
       }
     }
-    for (auto& [tensor, einsum] : inner_) einsum = class_of(einsum);
   }
 
   std::size_t class_of(std::size_t einsum) const { return classes_.of(einsum); }
   bool is_inner(TensorId tensor) const { return is_inner_[tensor.index()] != 0; }
-  /// All of them, with the class of their Einsums.
-  const std::vector<std::pair<TensorId, std::size_t>>& inner() const { return inner_; }
 
  private:
   Classes classes_;
   std::vector<char> is_inner_;  ///< by TensorId
-  std::vector<std::pair<TensorId, std::size_t>> inner_;
 };
-
-std::set<std::size_t> RunFusion::classes_of(const Run& run, const Ties& ties) {
-  std::set<std::size_t> classes;
-  for (std::size_t e = run.first; e <= run.last; ++e) classes.insert(ties.class_of(e));
-  return classes;
-}
 
 /// Others that exchange something in an inner memory with an Einsum of the run, or with one that
 /// does: they cannot stay as they are.
 std::vector<std::size_t> RunFusion::tied_to(const Run& run, const Ties& ties) const {
-  const std::set<std::size_t> of_run = classes_of(run, ties);
+  std::set<std::size_t> of_run;
+  for (std::size_t e = run.first; e <= run.last; ++e) of_run.insert(ties.class_of(e));
   std::vector<std::size_t> result;
   for (std::size_t e = 0; e < space_.n_einsums(); ++e)
     if ((e < run.first || run.last < e) && of_run.contains(ties.class_of(e))) result.push_back(e);
   return result;
 }
 
-/// How many bits less pass the outermost memory if a run is fused.
+/// How many bits less pass the outermost memory if a run is fused, but for what others give up.
 double RunFusion::saves(const Run& run, const Ties& ties) const {
   double bits = 0;
   for (const TensorId own : run.tensors)
     if (!ties.is_inner(own)) bits += passing_bits(own);
-  const std::set<std::size_t> of_run = classes_of(run, ties);
-  for (const auto& [tensor, tied] : ties.inner())
-    if (of_run.contains(tied) && std::none_of(run.tensors.begin(), run.tensors.end(),
-                                              [&](const TensorId own) { return own == tensor; }))
-      bits -= passing_bits(tensor);
   return bits;
 }
 
 /// One of those that save something, those that save most more often, or any.
 const RunFusion::Run& RunFusion::pick_run(const Ties& ties, RandomSource* random) const {
-  constexpr double kAny = 0.25;
+  constexpr double kAny = 0.5;
   if (random->chance(kAny)) return random->pick(runs_);
   std::vector<double> up_to;
   double sum = 0;
-  for (const Run& run : runs_) up_to.push_back(sum += std::max(0.0, saves(run, ties)));
+  for (const Run& run : runs_) up_to.push_back(sum += saves(run, ties));
   if (sum == 0) return random->pick(runs_);
   const auto at = std::upper_bound(up_to.begin(), up_to.end(), random->unit() * sum);
   return runs_[std::min(static_cast<std::size_t>(at - up_to.begin()), runs_.size() - 1)];
@@ -398,20 +383,22 @@ std::optional<Genome> RunFusion::draw(const Genome& now, const CostTotals& whole
   if (runs_.empty()) return std::nullopt;
   const Ties ties(space_, outermost_, now);
   const Run& run = pick_run(ties, random);
+  const std::vector<std::size_t> tied = tied_to(run, ties);
+  if (run.last - run.first + 1 + tied.size() > kLongest) return std::nullopt;
   const ComponentId memory = random->pick(run.memories);
   const auto loops = draw_loops(run, memory, random);
   if (!loops || !is_new(run, memory, *loops, random)) return std::nullopt;
   // What all of them hold at the same time has to fit.
   for (int halvings = 0; halvings <= sampling::kMostHalvings; ++halvings) {
-    auto changed = fused(run, memory, *loops, halvings, ties, now, whole);
+    auto changed = fused(run, memory, *loops, halvings, tied, now, whole);
     if (!changed || space_.price(*changed)) return changed;
   }
   return std::nullopt;
 }
 
 std::optional<Genome> RunFusion::fused(const Run& run, ComponentId memory, const SharedLoops& loops,
-                                       int halvings, const Ties& ties, const Genome& now,
-                                       const CostTotals& whole) {
+                                       int halvings, const std::vector<std::size_t>& tied,
+                                       const Genome& now, const CostTotals& whole) {
   Genome changed = now;
   for (std::size_t e = run.first; e <= run.last; ++e) {
     Exchange exchange = exchange_of(run, e, memory, loops);
@@ -419,7 +406,7 @@ std::optional<Genome> RunFusion::fused(const Run& run, ComponentId memory, const
     changed[e] = choices_.of(e, exchange, whole);
     if (!changed[e]) return std::nullopt;
   }
-  for (const std::size_t e : tied_to(run, ties)) {
+  for (const std::size_t e : tied) {
     changed[e] = choices_.of(e, Exchange{}, whole);
     if (!changed[e]) return std::nullopt;
   }

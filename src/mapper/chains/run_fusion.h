@@ -57,12 +57,12 @@ class RunFusion {
   Exchange exchange_of(const Run& run, std::size_t einsum, ComponentId memory,
                        const SharedLoops& loops) const;
 
-  static std::set<std::size_t> classes_of(const Run& run, const Ties& ties);
   std::vector<std::size_t> tied_to(const Run& run, const Ties& ties) const;
   double saves(const Run& run, const Ties& ties) const;
   const Run& pick_run(const Ties& ties, sampling::RandomSource* random) const;
   std::optional<sampling::Genome> fused(const Run& run, ComponentId memory,
-                                        const SharedLoops& loops, int halvings, const Ties& ties,
+                                        const SharedLoops& loops, int halvings,
+                                        const std::vector<std::size_t>& tied,
                                         const sampling::Genome& now, const CostTotals& whole);
   bool is_new(const Run& run, ComponentId memory, const SharedLoops& loops,
               sampling::RandomSource* random);

@@ -381,7 +381,12 @@ class ArchForms {
   /// Seconds of one action, in place of a throughput.
   void latency(YamlNode& action) {
     const YamlPointer written = take(action, "latency");
-    if (!written || action.find("throughput") != nullptr) return;
+    if (!written) return;
+    if (action.find("throughput") != nullptr)
+      return context_.note(*written,
+                           fmt::format("'latency' of an action of {} is left out: its 'throughput' "
+                                       "says how many there are in a second",
+                                       name_));
     const auto seconds = variables_.number(written->text, bits_);
     set(action, "throughput",
         made_text(!seconds        ? fmt::format("1 / ({})", written->text)
