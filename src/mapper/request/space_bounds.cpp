@@ -21,7 +21,7 @@ CostBounds space_bounds(const Mapper& mapper, const BoundProblem& problem,
     free.constraints = {};
     return space_bounds(mapper, constrained(problem, options.constraints), free);
   }
-  if (!is_sequential(mapper, problem)) return concurrent_bounds(problem);
+  if (!is_sequential(mapper, problem)) return concurrent_bounds(problem, factors_of(options));
   const CostBounds bounds = cost_bounds(problem, factors_of(options));
   return options.policy == LatencyPolicy::kOverlap ? overlap_bounds(problem, bounds) : bounds;
 }

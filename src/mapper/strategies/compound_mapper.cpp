@@ -20,6 +20,7 @@
 #include "mapper/request/search_space.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/space_bounds.h"
 #include "sluice/model/evaluate.h"
 #include "support/seconds_since.h"
 
@@ -80,7 +81,7 @@ class CompoundSearch {
           groups_.emplace_back().group = std::move(*group);
     for (SearchedGroup& searched : groups_) {
       searched.slice = compound::slice(problem_, searched.group);
-      searched.bounds = concurrent_bounds(searched.slice);
+      searched.bounds = concurrent_bounds(searched.slice, factors_of(options_));
     }
     // Long groups first: what they cost tells which short ones can be left out.
     std::stable_sort(groups_.begin(), groups_.end(),
@@ -332,7 +333,8 @@ class CompoundSearch {
       return guarantee;
     }
     guarantee.kind = GuaranteeKind::kGap;
-    guarantee.bound = objective_bound(options_.objectives.front(), concurrent_bounds(problem_));
+    guarantee.bound = objective_bound(options_.objectives.front(),
+                                      concurrent_bounds(problem_, factors_of(options_)));
     return guarantee;
   }
 

@@ -170,16 +170,18 @@ CostBounds overlap_bounds(const BoundProblem& problem, CostBounds bounds) {
   return bounds;
 }
 
-CostBounds concurrent_bounds(const BoundProblem& problem) {
+CostBounds concurrent_bounds(const BoundProblem& problem, Factors factors) {
   const std::vector<Component>& components = problem.arch.components;
   const auto n_computes =
       std::count_if(components.begin(), components.end(),
                     [](const Component& component) { return component.is_compute(); });
-  CostBounds bounds = problem.bounds;
-  if (n_computes < 2) return bounds;
+  const CostBounds one_by_one =
+      factors == Factors::kAny ? problem.bounds : cost_bounds(problem, factors);
+  if (n_computes < 2) return one_by_one;
+  CostBounds bounds = one_by_one;
   bounds.compute_s /= static_cast<double>(n_computes);
   const double leak_w = leaking_power(problem);
-  bounds.energy_floor_j -= leak_energy(leak_w, problem.bounds) - leak_energy(leak_w, bounds);
+  bounds.energy_floor_j -= leak_energy(leak_w, one_by_one) - leak_energy(leak_w, bounds);
   return bounds;
 }
 

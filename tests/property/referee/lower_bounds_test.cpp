@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/evaluate/take_apart.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/model/einsum_bounds.h"
@@ -22,6 +23,13 @@ bool runs_one_by_one(const NodeList& nodes) {
            (split->kind == SplitKind::kSequential &&
             std::all_of(split->children.begin(), split->children.end(), runs_one_by_one));
   });
+}
+
+bool has_perfect_factors(const BoundProblem& problem, const Mapping& mapping) {
+  ViolationReport violations(problem, mapping);
+  const FlatTree tree = take_apart(problem, mapping, violations);
+  return std::all_of(tree.nests.begin(), tree.nests.end(),
+                     [](const Nest& nest) { return nest.perfect; });
 }
 
 struct EnergyAndTime {
@@ -48,7 +56,7 @@ Result<BoundProblem> load(const std::string& text) {
 TEST(LowerBounds, HoldForEveryLegalMapping) {
   constexpr double kRounding = 1 + 1e-12;
   const testing::RandomCases cases = testing::random_cases(3000);
-  std::int64_t n_priced = 0, n_padded = 0;
+  std::int64_t n_priced = 0, n_padded = 0, n_perfect = 0, n_sharper = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     std::string why;
@@ -60,6 +68,14 @@ TEST(LowerBounds, HoldForEveryLegalMapping) {
     EXPECT_LE(bounds.energy_floor_j, cost->energy_j * kRounding) << "seed " << seed;
     EXPECT_LE(std::max(bounds.compute_s, bounds.memory_s), cost->latency_s * kRounding)
         << "seed " << seed;
+    if (has_perfect_factors(triple->problem, triple->mapping)) {
+      const CostBounds perfect = concurrent_bounds(triple->problem, Factors::kPerfect);
+      EXPECT_LE(perfect.energy_floor_j, cost->energy_j * kRounding) << "seed " << seed;
+      EXPECT_LE(std::max(perfect.compute_s, perfect.memory_s), cost->latency_s * kRounding)
+          << "seed " << seed;
+      ++n_perfect;
+      n_sharper += perfect.energy_floor_j > bounds.energy_floor_j * kRounding;
+    }
     if (runs_one_by_one(triple->mapping.nodes)) {
       const EnergyAndTime sum = sum_of_einsum_bounds(triple->problem);
       EXPECT_LE(sum.energy_j, cost->energy_j * kRounding) << "seed " << seed;
@@ -70,6 +86,8 @@ TEST(LowerBounds, HoldForEveryLegalMapping) {
   }
   EXPECT_GT(n_priced, cases.count / 10);
   EXPECT_GT(n_padded, 0);
+  EXPECT_GT(n_perfect, n_priced / 10);
+  EXPECT_GT(n_sharper, 0);
 }
 
 // I[p+r-1] touches 8 + 3 - 1 = 10 values, of which the rank has 8; with 3 of W, all are read from
