@@ -209,6 +209,7 @@ class Compiler {
     };
     visit_link_times(network, load,
                      [&](const Row& bits, const ActionTime& time, const Row& waiting) {
+                       if (is_cancelled(cancel_)) return;
                        Row row;
                        add(&row, bits, time.per_call() * shape_.multiplicity);
                        if (!is_nothing(row)) add_row(std::move(row), waiting);
