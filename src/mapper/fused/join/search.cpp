@@ -454,10 +454,10 @@ MappedResult Search::finish(const JoinedMapping& joined) const {
   };
   SLUICE_CHECK(
       close(result.cost.energy_j, joined.energy) && close(result.cost.latency_s, joined.latency),
-      "the mapper and the model disagree about a mapping: " + std::to_string(joined.energy) +
-          " J / " + std::to_string(joined.latency) + " s against " +
-          std::to_string(result.cost.energy_j) + " J / " + std::to_string(result.cost.latency_s) +
-          " s\n" + to_yaml(result.mapping, problem_.workload, problem_.arch));
+      fmt::format("the mapper and the model disagree about a mapping: {} J / {} s against {} J / "
+                  "{} s\n{}",
+                  joined.energy, joined.latency, result.cost.energy_j, result.cost.latency_s,
+                  to_yaml(result.mapping, problem_.workload, problem_.arch)));
   return result;
 }
 
