@@ -9,6 +9,17 @@ Kinds without_rotations(Kinds kinds) {
   return kinds;
 }
 
+/// Memories whose actions move several bits, of which parts cost as much as whole ones.
+void draw_blocks(std::uint64_t seed, Triple& triple) {
+  Dice dice(seed ^ 0xB10C5B10C5ULL);  // so that triples without them stay what they were
+  if (!dice.chance(25)) return;
+  for (ComponentSpec& component : triple.components) {
+    if (component.kind != ComponentSpec::Kind::kMemory || !dice.chance(60)) continue;
+    component.bits_per_action = dice.any(std::vector<int>{8, 16, 24, 40, 64});
+    component.whole_actions = dice.chance(80);
+  }
+}
+
 Triple plain_triple(std::uint64_t seed, const Kinds& kinds) {
   Dice dice(seed);
   while (true) {
@@ -23,6 +34,7 @@ Triple plain_triple(std::uint64_t seed, const Kinds& kinds) {
     draw_networks(dice, triple, kinds);
     for (ComponentSpec& component : triple.components)
       component.frees_drains = component.kind == ComponentSpec::Kind::kMemory && dice.chance(12);
+    draw_blocks(seed, triple);
     return triple;
   }
 }

@@ -71,7 +71,7 @@ struct MemorySpec {
   std::vector<std::vector<std::string>> tensor_order;  ///< options of groups of tensors
   bool any_order = false;                              ///< free of the memory hierarchy
   bool is_double = false, separate_ports = false;      ///< buffering, ports
-  bool counted_merges = false, free_drains = false, power_gated = false;
+  bool counted_merges = false, free_drains = false, whole_actions = false, power_gated = false;
   NetworkSpec network;  ///< of a network
   std::string array;    ///< of a container: dataflow of a systolic array, or empty
 };
