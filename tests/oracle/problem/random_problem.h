@@ -138,9 +138,10 @@ struct Extras {
   bool arrays = false;            ///< systolic ones
   bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
   bool stepped_usage = false;     ///< `min_usage` of a fanout, where Einsums are recurrent
+  bool whole_actions = false;     ///< `partial_actions: whole`, of actions of several values
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true, true};
+                                      true, true, true, true, true, true, true, true, true};
 
 struct NamedExtra {
   const char* name;
@@ -153,7 +154,8 @@ const std::vector<NamedExtra>& named_extras();
 bool is_recurrent(const ProblemSpec& spec);
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
-/// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage.
+/// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage,
+/// whole_actions.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.
