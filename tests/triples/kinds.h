@@ -23,8 +23,8 @@ struct Kinds {
   bool several_makers = false;        ///< Einsums that make disjoint boxes of one tensor
   bool whole_actions = false;         ///< `partial_actions: whole`, of actions of several bits
 };
-inline constexpr Kinds kAllKinds = {true, true, true, true, true, true, true,
-                                    true, true, true, true, true, true, true, true};
+inline constexpr Kinds kAllKinds = {true, true, true, true, true, true, true, true,
+                                    true, true, true, true, true, true, true};
 /// What the tests draw.
 inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
                                        .leakage = true,

@@ -52,7 +52,8 @@ std::string component_text(const ComponentSpec& c) {
   switch (c.kind) {
     case ComponentSpec::Kind::kMemory:
       return fmt::format(
-          "!Memory {{name: {}, size: {}{}{}{}{}{}{}, actions: [{{name: read, energy: 1, throughput: "
+          "!Memory {{name: {}, size: {}{}{}{}{}{}{}, actions: [{{name: read, energy: 1, "
+          "throughput: "
           "1{}}}, "
           "{{name: write, energy: 1, throughput: 1{}}}]}}",
           c.name, c.size, c.is_double ? ", buffering: double" : "",

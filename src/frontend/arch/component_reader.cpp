@@ -126,10 +126,9 @@ class ComponentReader {
     memory.draining_reads =
         read_choice(context_, map_.optional("draining_reads"), "pricing of draining reads", kDrains)
             .value_or(DrainingReads::kCounted);
-    memory.partial_actions =
-        read_choice(context_, map_.optional("partial_actions"), "pricing of partial actions",
-                    kParts)
-            .value_or(PartialActions::kPart);
+    memory.partial_actions = read_choice(context_, map_.optional("partial_actions"),
+                                         "pricing of partial actions", kParts)
+                                 .value_or(PartialActions::kPart);
     component_.kind = std::move(memory);
     actions({"read", "write"});
     require_actions({"read", "write"});

@@ -256,8 +256,8 @@ bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
             [&](const BoundCompute& compute) { return has_unknown_costs(problem, compute); });
       });
   return options.pruning.chains && options.objectives.front() != Objective::kLatency && !has_more &&
-         !orders_nodes(problem.arch) && !has_whole_actions(problem.arch) && has_room_for_chains(options) &&
-         takes_walks(mapper, problem, options) &&
+         !orders_nodes(problem.arch) && !has_whole_actions(problem.arch) &&
+         has_room_for_chains(options) && takes_walks(mapper, problem, options) &&
          takes_relaxed_bound(FusedMapper(), problem, options);
 }
 

@@ -119,8 +119,7 @@ class Polish {
 
   /// Of an Einsum alone; nothing where its choice is illegal.
   std::optional<CostTotals> price_of(std::size_t e, const EinsumChoice& choice) {
-    fused::TemplatePrice* const known =
-        prices_.are_exact() ? prices_.of(e, choice.templ) : nullptr;
+    fused::TemplatePrice* const known = prices_.are_exact() ? prices_.of(e, choice.templ) : nullptr;
     if (known) {
       const auto price = known->of(choice.trips);
       if (!price) return std::nullopt;

@@ -65,12 +65,18 @@ class PartsSearch {
 
   void settle(const std::optional<MappedResult>& given, MapperResult& result) const {
     const double least = value(result.mappings.front());  // by parts
+    bool is_rounded = false;
     for (MappedResult& mapped : result.mappings) {
+      const double energy_j = mapped.cost.energy_j;
       auto own = priced(problem_, std::move(mapped));
       SLUICE_CHECK(own.has_value(), "a mapping is legal only where parts of actions cost less");
       mapped = *std::move(own);
+      is_rounded |= mapped.cost.energy_j > energy_j * kAboveRounding;
     }
-    if (!is_single()) return settle_front(result);
+    if (!is_single()) {
+      if (is_rounded) settle_front(result);
+      return;
+    }
     std::stable_sort(
         result.mappings.begin(), result.mappings.end(),
         [this](const MappedResult& a, const MappedResult& b) { return value(a) < value(b); });

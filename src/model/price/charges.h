@@ -28,8 +28,8 @@ struct ActionCharge {
   /// Where a part of an action costs as much as a whole one: those that do equal parts of `all`,
   /// each so many whole ones. Null: parts cost their part.
   const Value* instances = nullptr;
-  Rate rate;             ///< to calls of the action: bits of a value, of a call; or calls per point
-  double energy_j = 0;   ///< of one call
+  Rate rate;            ///< to calls of the action: bits of a value, of a call; or calls per point
+  double energy_j = 0;  ///< of one call
 };
 
 /// Links that one tensor's values cross on one network.

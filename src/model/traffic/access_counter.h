@@ -555,8 +555,8 @@ void count_instances(Arithmetic& arithmetic, const BoundProblem& problem, const 
     const NestStorage& storage = tree.storages[s];
     const Memory* memory = std::get_if<Memory>(&problem.arch[storage.component].kind);
     if (memory && has_whole_actions(*memory))
-      result.storages[s - nest.storages_begin].instances = count_points(
-          arithmetic, problem, tree, nest, Points::kInstances, storage.loops_above);
+      result.storages[s - nest.storages_begin].instances =
+          count_points(arithmetic, problem, tree, nest, Points::kInstances, storage.loops_above);
   }
 }
 

@@ -74,15 +74,16 @@ void compare_actions(const BoundProblem& problem, const Cost& cost, const Execut
     for (const InstanceUse& use : executed.instances) {
       if (use.einsum != row.einsum || use.component != row.component || use.tensor != *row.tensor)
         continue;
-      const auto all = static_cast<double>(problem.workload.n_instances * einsum.n_instances *
-                                           use.instances);
+      const auto all =
+          static_cast<double>(problem.workload.n_instances * einsum.n_instances * use.instances);
       expected = std::ceil(expected / all - kRounding) * all;
     }
     if (std::abs(row.actions - expected) > kRounding * expected)
-      lines.push_back(fmt::format("{} {} of {} for the Einsum {}: {} actions in the model, {} by "
-                                  "the instances of the executor",
-                                  component.name, action->name, problem.workload[*row.tensor].name,
-                                  einsum.name, row.actions, expected));
+      lines.push_back(
+          fmt::format("{} {} of {} for the Einsum {}: {} actions in the model, {} by "
+                      "the instances of the executor",
+                      component.name, action->name, problem.workload[*row.tensor].name, einsum.name,
+                      row.actions, expected));
   }
 }
 
