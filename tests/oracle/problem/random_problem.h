@@ -143,6 +143,13 @@ struct Extras {
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true,
                                       true, true, true, true, true, true, true, true, true};
 
+/// Those in which `fused` proves its optimum: elsewhere it proves a bound.
+inline constexpr Extras kProvenExtras = [] {
+  Extras extras = kAllExtras;
+  extras.whole_actions = false;
+  return extras;
+}();
+
 struct NamedExtra {
   const char* name;
   bool Extras::*drawn;
