@@ -9,14 +9,14 @@ Kinds without_rotations(Kinds kinds) {
   return kinds;
 }
 
-/// Memories whose actions move several bits, of which parts cost as much as whole ones.
+/// Memories whose actions move several bits; of most, parts cost as much as whole ones.
 void draw_whole_actions(std::uint64_t seed, Triple& triple) {
   Dice dice(seed ^ 0xB10C5B10C5ULL);  // so that triples without them stay what they were
   if (!dice.chance(20)) return;
   for (ComponentSpec& component : triple.components) {
     if (component.kind != ComponentSpec::Kind::kMemory || !dice.chance(60)) continue;
     component.bits_per_action = dice.any(std::vector<int>{8, 16, 24, 40, 64});
-    component.whole_actions = true;
+    component.whole_actions = dice.chance(75);
   }
 }
 
