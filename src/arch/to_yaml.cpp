@@ -86,6 +86,7 @@ class ComponentPrinter {
     if (memory.ports == Ports::kSeparate) line("ports", "separate");
     if (memory.merging_reads == MergingReads::kCounted) line("merging_reads", "counted");
     if (memory.draining_reads == DrainingReads::kFree) line("draining_reads", "free");
+    if (memory.partial_actions == PartialActions::kWhole) line("partial_actions", "whole");
   }
 
   void body(const Toll& toll) {

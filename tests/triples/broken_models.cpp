@@ -284,6 +284,10 @@ std::vector<BrokenModel> make_models() {
            for_memories([](Memory& m) { m.merging_reads = MergingReads::kFree; }));
   misreads("gives draining reads away",
            for_memories([](Memory& m) { m.draining_reads = DrainingReads::kFree; }));
+  misreads("charges parts of whole actions",
+           for_memories([](Memory& m) { m.partial_actions = PartialActions::kPart; }));
+  misreads("rounds up what costs its part",
+           for_memories([](Memory& m) { m.partial_actions = PartialActions::kWhole; }));
   misreads("ignores a memory's own widths",
            for_memories([](Memory& m) { m.bits_per_value.clear(); }));
   misreads("ignores capacities",

@@ -97,7 +97,8 @@ const std::vector<NamedKind>& named_kinds() {
       {"forwards_by_trees", &Kinds::forwards_by_trees},
       {"nested_regions", &Kinds::nested_regions},
       {"rotations", &Kinds::rotations},
-      {"several_makers", &Kinds::several_makers}};
+      {"several_makers", &Kinds::several_makers},
+      {"whole_actions", &Kinds::whole_actions}};
   return kinds;
 }
 
@@ -120,6 +121,7 @@ Kinds kinds_of(const Triple& triple) {
     kinds.many_loops = kinds.many_loops || component.name == "SB";
     kinds.network_ports = kinds.network_ports || !component.ports.empty();
     kinds.greedy_trees = kinds.greedy_trees || component.grows_trees;
+    kinds.whole_actions = kinds.whole_actions || component.whole_actions;
   }
   kinds.outer_cycles = is_outer_cycle(triple);
   return kinds;

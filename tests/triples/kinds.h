@@ -21,8 +21,9 @@ struct Kinds {
   bool nested_regions = false;        ///< regions in regions of the same dimension
   bool rotations = false;             ///< tiles that peers share (`shared_by`)
   bool several_makers = false;        ///< Einsums that make disjoint boxes of one tensor
+  bool whole_actions = false;         ///< `partial_actions: whole`, of actions of several bits
 };
-inline constexpr Kinds kAllKinds = {true, true, true, true, true, true, true,
+inline constexpr Kinds kAllKinds = {true, true, true, true, true, true, true, true,
                                     true, true, true, true, true, true, true};
 /// What the tests draw.
 inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
@@ -36,7 +37,8 @@ inline constexpr Kinds kTestedKinds = {.windowed_outputs = true,
                                        .forwards_by_trees = true,
                                        .nested_regions = true,
                                        .rotations = true,
-                                       .several_makers = true};
+                                       .several_makers = true,
+                                       .whole_actions = true};
 
 struct NamedKind {
   const char* name;

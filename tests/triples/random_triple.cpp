@@ -9,6 +9,17 @@ Kinds without_rotations(Kinds kinds) {
   return kinds;
 }
 
+/// Memories whose actions move several bits; of most, parts cost as much as whole ones.
+void draw_whole_actions(std::uint64_t seed, Triple& triple) {
+  Dice dice(seed ^ 0xB10C5B10C5ULL);  // so that triples without them stay what they were
+  if (!dice.chance(20)) return;
+  for (ComponentSpec& component : triple.components) {
+    if (component.kind != ComponentSpec::Kind::kMemory || !dice.chance(60)) continue;
+    component.bits_per_action = dice.any(std::vector<int>{8, 16, 24, 40, 64});
+    component.whole_actions = dice.chance(75);
+  }
+}
+
 Triple plain_triple(std::uint64_t seed, const Kinds& kinds) {
   Dice dice(seed);
   while (true) {
@@ -69,7 +80,9 @@ bool is_legal(const Triple& triple) {
 
 }  // namespace
 
-Triple random_triple(std::uint64_t seed, const Kinds& kinds) {
+namespace {
+
+Triple triple_of_any_kind(std::uint64_t seed, const Kinds& kinds) {
   if (Dice(seed ^ 0xC011EC71FEULL).chance(13)) return collective_triple(seed, kinds);
   if (!kinds_of_forwards(kinds).empty() && Dice(seed ^ 0xF02A4D5EEDULL).chance(15))
     return forward_triple(seed, kinds);
@@ -80,6 +93,14 @@ Triple random_triple(std::uint64_t seed, const Kinds& kinds) {
   Triple triple = plain_triple(seed, kinds);
   if (triple.einsums.size() > 1 && Dice(seed ^ 0x9191919191ULL).chance(12))
     make_concurrent(triple, seed);
+  return triple;
+}
+
+}  // namespace
+
+Triple random_triple(std::uint64_t seed, const Kinds& kinds) {
+  Triple triple = triple_of_any_kind(seed, kinds);
+  if (kinds.whole_actions) draw_whole_actions(seed, triple);
   return triple;
 }
 

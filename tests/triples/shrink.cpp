@@ -190,6 +190,8 @@ void add_arch_edits(const Triple& triple, std::vector<Edit>& edits) {
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].is_double, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].counts_merging, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].frees_drains, false); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].whole_actions, false); });
+    edits.emplace_back([c](Triple& t) { return reset(t.components[c].bits_per_action, 1); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].by_kind, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].enters_at_edge, false); });
     edits.emplace_back([c](Triple& t) { return reset(t.components[c].is_packed, false); });

@@ -50,6 +50,8 @@ struct ComponentSpec {
   std::string size = "inf";
   std::string bits_per_value;  ///< inside of a flow mapping, or empty
   bool is_double = false, counts_merging = false, frees_drains = false;
+  int bits_per_action = 1;                                   ///< memory
+  bool whole_actions = false;                                ///< memory: `partial_actions: whole`
   std::string direction;                                     ///< toll
   std::string topology;                                      ///< network
   bool enters_at_edge = false, is_packed = false;            ///< network

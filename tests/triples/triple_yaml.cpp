@@ -47,15 +47,19 @@ std::string component_text(const ComponentSpec& c) {
   const std::string spatial = spatial_text(c.spatial) + leakage_text(c);
   const std::string bits =
       c.bits_per_value.empty() ? "" : ", bits_per_value: {" + c.bits_per_value + "}";
+  const std::string block =
+      c.bits_per_action == 1 ? "" : fmt::format(", bits_per_action: {}", c.bits_per_action);
   switch (c.kind) {
     case ComponentSpec::Kind::kMemory:
       return fmt::format(
-          "!Memory {{name: {}, size: {}{}{}{}{}{}, actions: [{{name: read, energy: 1, throughput: "
-          "1}}, "
-          "{{name: write, energy: 1, throughput: 1}}]}}",
+          "!Memory {{name: {}, size: {}{}{}{}{}{}{}, actions: [{{name: read, energy: 1, "
+          "throughput: "
+          "1{}}}, "
+          "{{name: write, energy: 1, throughput: 1{}}}]}}",
           c.name, c.size, c.is_double ? ", buffering: double" : "",
           c.counts_merging ? ", merging_reads: counted" : "",
-          c.frees_drains ? ", draining_reads: free" : "", bits, spatial);
+          c.frees_drains ? ", draining_reads: free" : "",
+          c.whole_actions ? ", partial_actions: whole" : "", bits, spatial, block, block);
     case ComponentSpec::Kind::kToll:
       return fmt::format(
           "!Toll {{name: {}, direction: {}{}{}, actions: [{{name: read, energy: 1, throughput: "

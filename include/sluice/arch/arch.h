@@ -67,6 +67,9 @@ enum class Ports : std::uint8_t { kShared, kSeparate };
 enum class MergingReads : std::uint8_t { kFree, kCounted };
 /// Whether a value that is written back to the parent costs a read where it comes from.
 enum class DrainingReads : std::uint8_t { kCounted, kFree };
+/// What a part of an action costs: its part, or as much as a whole one. Then the actions of each
+/// tensor are rounded up to whole ones at each instance that an Einsum uses.
+enum class PartialActions : std::uint8_t { kPart, kWhole };
 
 struct Memory {
   Expression size_bits;  ///< per instance; `inf` never binds; may depend on an Einsum's tensors
@@ -76,6 +79,7 @@ struct Memory {
   Ports ports = Ports::kShared;
   MergingReads merging_reads = MergingReads::kFree;
   DrainingReads draining_reads = DrainingReads::kCounted;
+  PartialActions partial_actions = PartialActions::kPart;
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 

@@ -91,6 +91,16 @@ struct ComponentUse {
   friend auto operator<=>(const ComponentUse&, const ComponentUse&) = default;
 };
 
+/// Instances of a memory with whole actions (`partial_actions`) in which an Einsum has one of its
+/// tensors, at any time. Both tensors of a copy are its input.
+struct InstanceUse {
+  EinsumId einsum;
+  ComponentId component;
+  TensorId tensor;
+  std::int64_t instances = 0;
+  friend bool operator==(const InstanceUse&, const InstanceUse&) = default;
+};
+
 /// What went wrong in a run.
 enum class ComplaintKind : std::uint8_t {
   kUnsupported,    ///< a node that cannot be executed yet
@@ -123,6 +133,7 @@ struct Execution {
   std::vector<NetworkCount> networks;    ///< ordered by Einsum, component, tensor
   std::vector<PeakOccupancy> occupancy;  ///< memories, in document order
   std::vector<ComponentUse> uses;        ///< ascending: power-gated components leak in these only
+  std::vector<InstanceUse> instances;    ///< ordered by Einsum, component, tensor
   std::vector<Complaint> complaints;     ///< empty: the mapping is legal and computes the truth
   NumericCheck numbers;
   std::int64_t merge_values = 0;    ///< reads for merging partial sums that no one counted

@@ -114,6 +114,8 @@ class ComponentReader {
                                                           {"counted", MergingReads::kCounted}};
     static constexpr NamedValue<DrainingReads> kDrains[] = {{"counted", DrainingReads::kCounted},
                                                             {"free", DrainingReads::kFree}};
+    static constexpr NamedValue<PartialActions> kParts[] = {{"part", PartialActions::kPart},
+                                                            {"whole", PartialActions::kWhole}};
     memory.buffering = read_choice(context_, map_.optional("buffering"), "buffering", kBufferings)
                            .value_or(Buffering::kSingle);
     memory.ports = read_choice(context_, map_.optional("ports"), "kind of ports", kPorts)
@@ -124,6 +126,9 @@ class ComponentReader {
     memory.draining_reads =
         read_choice(context_, map_.optional("draining_reads"), "pricing of draining reads", kDrains)
             .value_or(DrainingReads::kCounted);
+    memory.partial_actions = read_choice(context_, map_.optional("partial_actions"),
+                                         "pricing of partial actions", kParts)
+                                 .value_or(PartialActions::kPart);
     component_.kind = std::move(memory);
     actions({"read", "write"});
     require_actions({"read", "write"});

@@ -50,6 +50,7 @@ arch:
     ports: shared
     merging_reads: free
     draining_reads: counted
+    partial_actions: whole
     enabled: true
     leak_power: 0 W
     area: 1e-6 m2

@@ -212,6 +212,8 @@ BoundProblem traffic_problem(const BoundProblem& problem) {
     Component& component = arch.components[c];
     component.leak_power_w = 0;
     if (auto* network = std::get_if<Network>(&component.kind)) network->hop_energy_j = 0;
+    if (auto* memory = std::get_if<Memory>(&component.kind))
+      memory->partial_actions = PartialActions::kPart;
     for (SpatialDimension& dimension : component.spatial) dimension.min_usage.reset();
     for (Action& action : component.actions) {
       action.energy_j = 0;

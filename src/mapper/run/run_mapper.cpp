@@ -15,10 +15,12 @@
 #include "chain_bound.h"
 #include "first_mapping.h"
 #include "mapper/common/room_for_chains.h"
+#include "mapper/common/whole_actions.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
+#include "mapper/strategies/by_parts.h"
 #include "mapper/strategies/fused_mapper.h"
 #include "mapper/strategies/sampling_mappers.h"
 #include "mapper/strategies/walks.h"
@@ -254,8 +256,8 @@ bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
             [&](const BoundCompute& compute) { return has_unknown_costs(problem, compute); });
       });
   return options.pruning.chains && options.objectives.front() != Objective::kLatency && !has_more &&
-         !orders_nodes(problem.arch) && has_room_for_chains(options) &&
-         takes_walks(mapper, problem, options) &&
+         !orders_nodes(problem.arch) && !has_whole_actions(problem.arch) &&
+         has_room_for_chains(options) && takes_walks(mapper, problem, options) &&
          takes_relaxed_bound(FusedMapper(), problem, options);
 }
 
@@ -351,6 +353,12 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                  const MapperRegistry& mappers) {
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
+  // All that runs beside the search knows parts alone, too.
+  if (has_whole_actions(problem.arch) && mapper.name() == FusedMapper().name())
+    return map_by_parts(problem, options, control,
+                        [&](const BoundProblem& parts, const MapperControl& own) {
+                          return run_mapper(mapper, parts, options, own, mappers);
+                        });
   MapperControl limited = control;
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;

@@ -119,7 +119,8 @@ class Polish {
 
   /// Of an Einsum alone; nothing where its choice is illegal.
   std::optional<CostTotals> price_of(std::size_t e, const EinsumChoice& choice) {
-    if (fused::TemplatePrice* known = prices_.of(e, choice.templ)) {
+    fused::TemplatePrice* const known = prices_.are_exact() ? prices_.of(e, choice.templ) : nullptr;
+    if (known) {
       const auto price = known->of(choice.trips);
       if (!price) return std::nullopt;
       return totals_of(*price);
@@ -186,6 +187,11 @@ class Polish {
   Priced walked(std::size_t e, Priced from, const Share& share_of, double heat) {
     auto [choice, own] = shapes_.best(e, *from.choice, prices_.of(e, from.choice->templ), share_of,
                                       kStepsOfShapes, heat);
+    if (choice && !prices_.are_exact()) {
+      auto whole = space_.price_alone(e, *choice);
+      if (!whole) return from;
+      own = *std::move(whole);
+    }
     return choice ? Priced{std::move(choice), std::move(own)} : from;
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mapper/common/network_cost.h"
+#include "mapper/common/whole_actions.h"
 #include "mapper/request/refusal.h"
 #include "model/network/network_routes.h"
 
@@ -44,7 +45,8 @@ QuickPrices::~QuickPrices() = default;
 QuickPrices::QuickPrices(const MapSpace& space)
     : space_(space),
       knows_all_(!not_compiled(space.problem(), space.options()) &&
-                 !has_long_routes(space.problem())) {}
+                 !has_long_routes(space.problem())),
+      are_exact_(!has_whole_actions(space.problem().arch)) {}
 
 fused::TemplatePrice* QuickPrices::of(std::size_t e, std::uint32_t templ) {
   constexpr std::size_t kMost = 256;  // of some 100 KB each

@@ -18,6 +18,9 @@ class QuickPrices {
 
   /// Whether compiled prices know everything that the model does, and are quickly compiled.
   bool knows_all() const { return knows_all_; }
+  /// Whether they are what the model says: not where they leave out whole actions
+  /// (`partial_actions`).
+  bool are_exact() const { return are_exact_; }
   /// Of an Einsum's template; null where knows_all() does not hold, and of copies. As long as no
   /// other is asked for.
   fused::TemplatePrice* of(std::size_t einsum, std::uint32_t templ);
@@ -27,7 +30,7 @@ class QuickPrices {
   struct Known;
 
   const MapSpace& space_;
-  bool knows_all_;
+  bool knows_all_, are_exact_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<Known>>
       known_;  // per list and template
 };

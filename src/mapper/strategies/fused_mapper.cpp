@@ -2,7 +2,9 @@
 
 #include <memory>
 
+#include "by_parts.h"
 #include "mapper/common/network_cost.h"
+#include "mapper/common/whole_actions.h"
 #include "mapper/fused/join/search.h"
 #include "mapper/request/refusal.h"
 
@@ -22,6 +24,11 @@ tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& probl
                                                        const MapperOptions& options,
                                                        const MapperControl& control) const {
   if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
+  if (has_whole_actions(problem.arch))  // compiled prices are sums of products
+    return map_by_parts(problem, options, control,
+                        [&](const BoundProblem& parts, const MapperControl& own) {
+                          return map(parts, options, own);
+                        });
   // Compiled steps are those of nodes that do not sink; all templates have others.
   MapperOptions searched = options;
   for (const BoundEinsum& einsum : problem.einsums)

@@ -127,8 +127,10 @@ class TemplateProgram::Builder {
   friend class Charges<Symbols::Value, Builder>;
   void uses(ComponentId component) { used_.add(component); }
   void action(const ActionCharge<Symbols::Value>& charge) {
-    pricing_->actions.push_back({charge.all, charge.busiest, charge.rate, charge.energy_j,
-                                 calls_of(charge.component, charge.action)});
+    NestPricing::Action& action = pricing_->actions.emplace_back(
+        NestPricing::Action{charge.all, charge.busiest, charge.rate, charge.energy_j,
+                            calls_of(charge.component, charge.action)});
+    if (charge.instances) action.instances = *charge.instances;
   }
   void merges_for_free(Symbols::Value) {}
   Symbols::Value sum(Symbols::Value a, Symbols::Value b) { return symbols_.add(a, b); }

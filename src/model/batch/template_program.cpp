@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/price/whole_actions.h"
+
 namespace sluice {
 
 /// One pass of a program over `kWidth` variants: every value is an array of so many lanes, every
@@ -134,6 +136,16 @@ class TemplateProgram::Run {
     const std::int64_t* unit = lanes(action.unit_values);
     double* calls = workspace_.calls.data() + action.calls * kWidth;
     const auto [times, per] = action.rate;
+    if (action.instances) {
+      const std::int64_t* instances = lanes(*action.instances);
+      for (std::size_t i = 0; i < kWidth; ++i) {
+        calls[i] += static_cast<double>(unit[i]) * times / per;
+        // In a lane whose tiles do not divide they are any number; its price is not used.
+        const std::int64_t used = std::max<std::int64_t>(instances[i], 1);
+        energy_j[i] += whole_actions(all[i], used, action.rate) * nest.instances * action.energy_j;
+      }
+      return;
+    }
     if (per == 1) {  // a division by 1 changes no bit
       for (std::size_t i = 0; i < kWidth; ++i) {
         calls[i] += static_cast<double>(unit[i]) * times;

@@ -26,6 +26,8 @@ struct NestPricing {
     Rate rate;                                  ///< to calls of the action
     double energy_j = 0;
     std::uint32_t calls = 0;  ///< index into the nest's calls
+    /// step: where parts of actions cost as much as whole ones, as in ActionCharge
+    std::optional<std::uint32_t> instances = std::nullopt;
   };
   /// Busy time of a component: the maximum over rows of Σ calls × (or ÷) factor.
   struct Busy {

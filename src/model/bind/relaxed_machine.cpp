@@ -268,8 +268,10 @@ Component kept(Component component) {
   component.fork.reset();
   component.leak_power_w = 0;
   for (SpatialDimension& dimension : component.spatial) dimension.min_usage.reset();
-  if (auto* memory = std::get_if<Memory>(&component.kind))
+  if (auto* memory = std::get_if<Memory>(&component.kind)) {
     memory->tensors.tensor_order_options.clear();
+    memory->partial_actions = PartialActions::kPart;  // never more
+  }
   return component;
 }
 

@@ -24,6 +24,13 @@ std::optional<double> positive(double value) {
   return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
 
+/// Actions that take time: parts of whole ones, too, as much as they are.
+double parts_of(const EnergyRow& row, const Action& action) {
+  if (!row.bits) return row.actions;
+  return action.values_per_action ? *row.count / *action.values_per_action
+                                  : *row.bits / action.bits_per_action;
+}
+
 /// Seconds that all instances together would take one after the other, at their peak rates; none
 /// where there is no peak.
 std::optional<double> work_seconds(const BoundProblem& problem, const Cost& cost, ComponentId id) {
@@ -42,7 +49,7 @@ std::optional<double> work_seconds(const BoundProblem& problem, const Cost& cost
     if (action == component.actions.end() || row.actions == 0) continue;  // leakage
     if (std::isnan(action->throughput)) return std::nullopt;
     const double instances = problem[row.einsum].components[id.index()].instances;
-    by_port[separate ? row.action : ""] += row.actions / action->throughput / instances;
+    by_port[separate ? row.action : ""] += parts_of(row, *action) / action->throughput / instances;
   }
   if (!has_rate) return std::nullopt;
   double seconds = 0;

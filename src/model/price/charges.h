@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/price/rate.h"
 #include "model/price/used_components.h"
 #include "model/traffic/traffic.h"
 #include "sluice/model/binding.h"
@@ -16,13 +17,6 @@ namespace sluice {
 bool is_second_of_copy(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
                        std::uint32_t storage);
 
-/// What a count is worth: count × times ÷ per.
-struct Rate {
-  double times = 1, per = 1;
-  double of(double count) const { return count * times / per; }
-  double factor() const { return times / per; }
-};
-
 /// Counts that one action of a component stands for: values of one tensor, or iteration points.
 template <class Value>
 struct ActionCharge {
@@ -31,8 +25,11 @@ struct ActionCharge {
   int tensor = -1;       ///< index into BoundEinsum::tensors; -1: none, a compute's
   const Value& all;      ///< over all instances
   const Value& busiest;  ///< of the busiest one
-  Rate rate;             ///< to calls of the action: bits of a value, of a call; or calls per point
-  double energy_j = 0;   ///< of one call
+  /// Where a part of an action costs as much as a whole one: those that do equal parts of `all`,
+  /// each so many whole ones. Null: parts cost their part.
+  const Value* instances = nullptr;
+  Rate rate;            ///< to calls of the action: bits of a value, of a call; or calls per point
+  double energy_j = 0;  ///< of one call
 };
 
 /// Links that one tensor's values cross on one network.
@@ -82,6 +79,7 @@ class Charges {
                                           -1,
                                           traffic.operations,
                                           traffic.unit_operations,
+                                          nullptr,
                                           {static_cast<double>(calls), 1},
                                           problem_.arch[compute].actions[action].energy_j});
   }
@@ -96,17 +94,19 @@ class Charges {
     const BoundComponent& bound = einsum_.components[storage.component.index()];
     account_.uses(storage.component);
     const Memory* memory = std::get_if<Memory>(&problem_.arch[storage.component].kind);
+    const Value* instances = memory && has_whole_actions(*memory) ? &traffic.instances : nullptr;
     if (memory && memory->merging_reads == MergingReads::kCounted) {
       call(storage, bound.read_action, account_.sum(traffic.reads, traffic.merge_reads),
-           account_.sum(traffic.unit_reads, traffic.unit_merge_reads));
+           account_.sum(traffic.unit_reads, traffic.unit_merge_reads), instances);
     } else {
       account_.merges_for_free(traffic.merge_reads);
-      call(storage, bound.read_action, traffic.reads, traffic.unit_reads);
+      call(storage, bound.read_action, traffic.reads, traffic.unit_reads, instances);
     }
-    call(storage, bound.write_action, traffic.writes, traffic.unit_writes);
+    call(storage, bound.write_action, traffic.writes, traffic.unit_writes, instances);
   }
 
-  void call(const NestStorage& storage, int index, const Value& all, const Value& busiest) {
+  void call(const NestStorage& storage, int index, const Value& all, const Value& busiest,
+            const Value* instances) {
     if (index < 0) return;
     const auto action = static_cast<std::size_t>(index);
     const Action& of = problem_.arch[storage.component].actions[action];
@@ -116,6 +116,7 @@ class Charges {
                                         storage.tensor,
                                         all,
                                         busiest,
+                                        instances,
                                         {bits, bits_moved_by(of, bits)},
                                         of.energy_j});
   }

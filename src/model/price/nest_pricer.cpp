@@ -1,7 +1,9 @@
 #include "model/price/nest_pricer.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "model/price/whole_actions.h"
 #include "sluice/support/checked.h"
 #include "sluice/support/error.h"
 
@@ -60,7 +62,9 @@ void NestPricer::action(const ActionCharge<std::int64_t>& charge) {
       charge.rate.of(static_cast<double>(charge.busiest));
   const double count = static_cast<double>(charge.all) * instances_;
   const double bits = count * charge.rate.times;
-  const double actions = bits / charge.rate.per;
+  const double actions =
+      charge.instances ? whole_actions(charge.all, *charge.instances, charge.rate) * instances_
+                       : bits / charge.rate.per;
   const double energy_j = actions * charge.energy_j;
   energy_j_ += energy_j;
   if (!rows_) return;
@@ -101,17 +105,22 @@ double NestPricer::add_shipment(const Nest& nest, const Shipment& sent) {
   const CollectiveCharge& charge = sent.charge;
   const auto t = static_cast<std::size_t>(sent.tensor);
   const TensorId tensor = einsum.tensors[t];
-  const auto access = [&](ComponentId memory, int index) {
+  const auto access = [&](ComponentId id, int index, std::int64_t instances) {
     if (index < 0) return;
-    const Action& action = problem_.arch[memory].actions[static_cast<std::size_t>(index)];
-    const double width = einsum.components[memory.index()].bits_per_value[t];
+    const Action& action = problem_.arch[id].actions[static_cast<std::size_t>(index)];
+    const double width = einsum.components[id.index()].bits_per_value[t];
+    const Rate rate{width, bits_moved_by(action, width)};
     const double values = charge.values * instances_;
-    const double actions = values * width / bits_moved_by(action, width);
-    add_actions({memory, nest.einsum, tensor, action.name, values, values * width, actions,
+    const Memory* memory = std::get_if<Memory>(&problem_.arch[id].kind);
+    const double actions =
+        memory && has_whole_actions(*memory)
+            ? whole_actions(std::llround(charge.values), instances, rate) * instances_
+            : rate.of(values);
+    add_actions({id, nest.einsum, tensor, action.name, values, values * width, actions,
                  actions * action.energy_j});
   };
-  access(sent.src, einsum.components[sent.src.index()].read_action);
-  access(sent.dst, einsum.components[sent.dst.index()].write_action);
+  access(sent.src, einsum.components[sent.src.index()].read_action, charge.senders);
+  access(sent.dst, einsum.components[sent.dst.index()].write_action, charge.receivers);
   if (sent.combiner) {
     const auto& [compute, index] = *sent.combiner;
     const Action& action = problem_.arch[compute].actions[index];

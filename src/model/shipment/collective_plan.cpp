@@ -216,6 +216,11 @@ CollectiveCharge price_plan(const CollectivePlan& plan, const CollectiveAlgorith
   for (ComponentId network : plan.networks) charge.networks.push_back({network});
   const double all = static_cast<double>(checked_multiply(plan.instances, plan.executions));
   const double one_after_another = static_cast<double>(plan.executions);
+  charge.senders =
+      checked_multiply(plan.instances, static_cast<std::int64_t>(plan.standings.size()));
+  for (const CollectiveDimension& dimension : plan.request.group.over)
+    charge.senders = checked_multiply(charge.senders, dimension.participants);
+  charge.receivers = charge.senders;
   // All groups use one algorithm: the one that is best where the others stand at node 0.
   charge.algorithm = price_collective(plan.request, plan.flat->collective->algorithm,
                                       plan.memory_bandwidth, algorithms)

@@ -38,6 +38,8 @@ struct CollectiveCharge {
   std::string algorithm;
   double values = 0;    ///< sent: as many reads at src, as many writes at dst
   double combined = 0;  ///< operations of the combiner
+  /// instances of src and dst that take part
+  std::int64_t senders = 1, receivers = 1;
   double latency_s = 0;
   struct Crossed {
     ComponentId network;

@@ -313,6 +313,7 @@ class ForwardPlanner {
     charge.algorithm = "direct";
     const auto steps = static_cast<double>(plan_.executions);
     const double times = static_cast<double>(checked_multiply(instances_, plan_.executions));
+    count_instances();
     for (const NodeCoordinates& group : groups_) {
       CollectiveTally tally(request_);
       if (groups_.size() > 1 || places_.empty()) places_ = places_in(group);
@@ -321,6 +322,19 @@ class ForwardPlanner {
       const CollectiveCost cost = price_messages(request_, tally.counts(), memory_bandwidth);
       charge.add(cost, plan_.bits_per_value, times, steps);
     }
+  }
+
+  /// Of the maker, and of all readers, in all groups.
+  void count_instances() {
+    const std::int64_t groups =
+        checked_multiply(instances_, static_cast<std::int64_t>(groups_.size()));
+    const auto all = [&](const End& end) {
+      return checked_multiply(groups, static_cast<std::int64_t>(end.own.size()));
+    };
+    plan_.charge.senders = all(ends_.front());
+    plan_.charge.receivers = 0;
+    for (std::size_t e = 1; e < ends_.size(); ++e)
+      plan_.charge.receivers = checked_add(plan_.charge.receivers, all(ends_[e]));
   }
 
   /// The instances of a group, each once and in ascending order.

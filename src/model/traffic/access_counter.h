@@ -501,19 +501,22 @@ class AccessCounter {
   std::int64_t* padding_ = nullptr;
 };
 
-/// What `count_points` counts: iteration points; steps of the busiest compute; folds of its array.
-enum class Points : std::uint8_t { kAll, kBusiest, kFolds };
+/// What `count_points` counts: iteration points; steps of the busiest compute; folds of its array;
+/// instances of what stands below some loops.
+enum class Points : std::uint8_t { kAll, kBusiest, kFolds, kInstances };
 
-/// The steps of a nest's loops, or of the temporal ones alone, or of those of the first `n_folds`.
+/// The steps of a nest's loops, or of the temporal ones alone; of the temporal or the spatial ones
+/// of the first `n_first`.
 template <class Arithmetic>
 typename Arithmetic::Value count_points(Arithmetic& arithmetic, const BoundProblem& problem,
                                         const FlatTree& tree, const Nest& nest, Points counted,
-                                        int n_folds = 0) {
+                                        int n_first = 0) {
   const NestLoop* loops = tree.loops.data() + nest.loops_begin;
   const int n_loops = static_cast<int>(nest.loops_end - nest.loops_begin);
   const auto counts = [&](int l) {
+    if (counted == Points::kInstances) return loops[l].spatial && l < n_first;
     return counted == Points::kAll ||
-           (!loops[l].spatial && (counted == Points::kBusiest || l < n_folds));
+           (!loops[l].spatial && (counted == Points::kBusiest || l < n_first));
   };
   if (nest.perfect) {
     typename Arithmetic::Value product = arithmetic.constant(1);
@@ -544,6 +547,19 @@ typename Arithmetic::Value count_unit_operations(Arithmetic& arithmetic,
   return arithmetic.add(steps, arithmetic.where_spread(nest, folds->array, std::move(filling)));
 }
 
+/// Instances that the Einsum uses of each memory that has whole actions.
+template <class Arithmetic>
+void count_instances(Arithmetic& arithmetic, const BoundProblem& problem, const FlatTree& tree,
+                     const Nest& nest, BasicNestTraffic<typename Arithmetic::Value>& result) {
+  for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s) {
+    const NestStorage& storage = tree.storages[s];
+    const Memory* memory = std::get_if<Memory>(&problem.arch[storage.component].kind);
+    if (memory && has_whole_actions(*memory))
+      result.storages[s - nest.storages_begin].instances =
+          count_points(arithmetic, problem, tree, nest, Points::kInstances, storage.loops_above);
+  }
+}
+
 /// Counts a nest's traffic; `result` is overwritten. Padding takes time to find and is counted on
 /// demand, where `padding` is not null.
 template <class Arithmetic>
@@ -552,7 +568,8 @@ void count_nest(Arithmetic& arithmetic, const BoundProblem& problem, const FlatT
                 BasicNestTraffic<typename Arithmetic::Value>& result) {
   const auto none = arithmetic.constant(0);
   result.storages.assign(nest.storages_end - nest.storages_begin,
-                         {none, none, none, none, none, none, none, none, none, none});
+                         {none, none, none, none, none, none, none, none, none, none, none});
+  count_instances(arithmetic, problem, tree, nest, result);
   result.networks.clear();
   result.operations = result.unit_operations = none;
   const BoundEinsum& einsum = problem[nest.einsum];

@@ -18,7 +18,14 @@ struct BasicStorageTraffic {
   Value merge_reads{}, unit_merge_reads{};
   /// the part that passes between the node and its parent, on the node's side and on the parent's
   Value unit_filled{}, unit_drained{}, parent_sent{}, parent_received{};
+  /// of the node's memory, that the Einsum uses; only where the memory has whole actions
+  Value instances{};
 };
+
+/// Whether a part of an action of the memory costs as much as a whole one.
+inline bool has_whole_actions(const Memory& memory) {
+  return memory.partial_actions == PartialActions::kWhole;
+}
 
 template <class Value>
 struct BasicNestTraffic {

@@ -139,6 +139,15 @@ std::vector<NetworkCount> Machine::network_counts() {
   return counts;
 }
 
+std::vector<InstanceUse> Machine::instances() const {
+  std::vector<InstanceUse> uses;
+  for (const auto& [what, ids] : instances_) {
+    const auto& [einsum, component, tensor] = what;
+    uses.push_back({einsum, component, tensor, static_cast<std::int64_t>(ids.size())});
+  }
+  return uses;
+}
+
 void Machine::check_tiles() {
   for (const auto& [what, sizes] : tiles_seen_)
     if (sizes.second > sizes.first)
@@ -198,6 +207,7 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
     return;
   }
   ++visits_[storage.id];
+  note_instances(storage, lanes);
   Above below = above;
   if (storage.exchange == StorageItem::Exchange::kTakes) {
     open_taking(storage, lanes);

@@ -30,6 +30,7 @@ class Machine {
 
   const CountTable& counts() const { return transfers_.counts; }
   std::vector<NetworkCount> network_counts();
+  std::vector<InstanceUse> instances() const;
   const ReservationTable& reservations() const { return reservations_; }
   std::int64_t merge_values() const { return transfers_.merge_values; }
   std::int64_t padding_values() const { return transfers_.padding_values; }
@@ -222,6 +223,7 @@ class Machine {
   void note_step(const LoopItem& loop, EinsumId einsum, std::int64_t size);
   void check_tiles();
 
+  void note_instances(const StorageItem& storage, const Lanes& lanes);
   void open_backing(const StorageItem& storage, const Lanes& lanes);
   void open_for_einsums(const StorageItem& storage, const Lanes& lanes);
   bool stays_open(const StorageItem& storage, EinsumId einsum, const Box& box, Buffer& buffer);
@@ -322,6 +324,8 @@ class Machine {
   std::vector<Makers> makers_;  ///< per tensor
   std::vector<bool> is_state_;  ///< per tensor: read by an Einsum before it is made
   std::map<std::pair<const StorageItem*, std::size_t>, Buffer*> resting_;
+  /// Of memories with whole actions: who works there.
+  std::map<std::tuple<EinsumId, ComponentId, TensorId>, std::set<std::size_t>> instances_;
   /// Per incremental storage below a loop, and its place: the most that it has held.
   std::map<std::pair<const StorageItem*, InstancePlace>, double> kept_bits_;
   /// Per incremental storage, Einsum and instance: who opened it last.

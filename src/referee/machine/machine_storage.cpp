@@ -87,6 +87,19 @@ void Machine::find_initial_values() {
   }
 }
 
+/// Who works in a memory whose actions are whole ones.
+void Machine::note_instances(const StorageItem& storage, const Lanes& lanes) {
+  const auto* memory = std::get_if<Memory>(&arch_[storage.component].kind);
+  if (memory == nullptr || memory->partial_actions != PartialActions::kWhole) return;
+  for (const Lane& lane : lanes)
+    for (const auto& [einsum, box] : lane.boxes) {
+      if (!exists_for(storage, einsum)) continue;
+      const Einsum& of = workload_[einsum];
+      const TensorId tensor = of.is_copy_operation ? of.accesses.front().tensor : storage.tensor;
+      instances_[{einsum, storage.component, tensor}].insert(lane.ids.back());
+    }
+}
+
 void Machine::open_backing(const StorageItem& storage, const Lanes& lanes) {
   for (const Lane& lane : lanes) {
     Points tile = tile_of(storage, lane);

@@ -179,6 +179,7 @@ void run(const Workload& workload, const Arch& arch, const Mapping& mapping,
   machine.run();
   add_counts(workload, machine, execution);
   execution.networks = machine.network_counts();
+  execution.instances = machine.instances();
   execution.uses = uses_of(program, execution.networks);
   add_occupancy(mapping, arch, machine, facts, execution, complaints);
   execution.merge_values = machine.merge_values();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,6 +15,7 @@ struct Count {
   double model = 0, executor = 0;
   double model_bits = 0, executor_bits = 0;
 };
+constexpr double kRounding = 1e-9;
 using CountKey = std::tuple<EinsumId, ComponentId, std::optional<TensorId>, std::string>;
 
 std::map<CountKey, Count> counts_of(const Arch& arch, const Cost& cost, const Execution& executed) {
@@ -46,6 +48,42 @@ void compare_counts(const BoundProblem& problem, const Cost& cost, const Executi
     else if (count.model_bits != count.executor_bits)
       lines.push_back(fmt::format("{}: {} bits in the model, {} in the executor", what,
                                   count.model_bits, count.executor_bits));
+  }
+}
+
+/// Whether an action of collectives and forwards is in the row: they are rounded up by themselves.
+bool has_collectives(const Cost& cost, const EnergyRow& row) {
+  return std::any_of(cost.collectives.begin(), cost.collectives.end(), [&](const auto& other) {
+    return other.einsum == row.einsum && other.tensor == row.tensor;
+  });
+}
+
+/// Actions of memories: their parts, or whole ones at each of the instances that the executor saw.
+void compare_actions(const BoundProblem& problem, const Cost& cost, const Execution& executed,
+                     std::vector<std::string>& lines) {
+  for (const EnergyRow& row : cost.energy) {
+    const Component& component = problem.arch[row.component];
+    if (!component.is_memory() || !row.tensor || has_collectives(cost, row)) continue;
+    const Action* action = nullptr;
+    for (const Action& own : component.actions)
+      if (own.name == row.action) action = &own;
+    if (!action) continue;
+    double expected = action->values_per_action ? *row.count / *action->values_per_action
+                                                : *row.bits / action->bits_per_action;
+    const Einsum& einsum = problem.workload[row.einsum];
+    for (const InstanceUse& use : executed.instances) {
+      if (use.einsum != row.einsum || use.component != row.component || use.tensor != *row.tensor)
+        continue;
+      const auto all =
+          static_cast<double>(problem.workload.n_instances * einsum.n_instances * use.instances);
+      expected = std::ceil(expected / all - kRounding) * all;
+    }
+    if (std::abs(row.actions - expected) > kRounding * expected)
+      lines.push_back(
+          fmt::format("{} {} of {} for the Einsum {}: {} actions in the model, {} by "
+                      "the instances of the executor",
+                      component.name, action->name, problem.workload[*row.tensor].name, einsum.name,
+                      row.actions, expected));
   }
 }
 
@@ -151,6 +189,7 @@ std::vector<std::string> disagreements(const BoundProblem& problem, const Evalua
     return lines;
   }
   compare_counts(problem, *model, executed, lines);
+  compare_actions(problem, *model, executed, lines);
   compare_networks(problem, *model, executed, lines);
   compare_occupancy(problem, *model, executed, lines);
   compare_leakage(problem, *model, executed, lines);

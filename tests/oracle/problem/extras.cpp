@@ -64,6 +64,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"arrays", &Extras::arrays},
       {"several_makers", &Extras::several_makers},
       {"stepped_usage", &Extras::stepped_usage},
+      {"whole_actions", &Extras::whole_actions},
   };
   return extras;
 }
@@ -85,6 +86,8 @@ Extras extras_of(const ProblemSpec& spec) {
                                 [](const auto& m) { return m.kind == HolderKind::kNetwork; });
   extras.arrays = std::any_of(spec.memories.begin(), spec.memories.end(),
                               [](const auto& m) { return !m.array.empty(); });
+  extras.whole_actions = std::any_of(spec.memories.begin(), spec.memories.end(),
+                                     [](const auto& m) { return m.whole_actions; });
   extras.many_loops = std::count_if(spec.memories.begin(), spec.memories.end(), [](const auto& m) {
                         return m.kind == HolderKind::kMemory;
                       }) > 3;

@@ -247,6 +247,7 @@ Memory memory(const MemorySpec& spec) {
   if (spec.separate_ports) kind.ports = Ports::kSeparate;
   if (spec.counted_merges) kind.merging_reads = MergingReads::kCounted;
   if (spec.free_drains) kind.draining_reads = DrainingReads::kFree;
+  if (spec.whole_actions) kind.partial_actions = PartialActions::kWhole;
   return kind;
 }
 

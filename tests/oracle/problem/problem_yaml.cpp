@@ -71,6 +71,7 @@ std::string behaviour_text(const MemorySpec& m) {
   if (m.separate_ports) text += ", ports: separate";
   if (m.counted_merges) text += ", merging_reads: counted";
   if (m.free_drains) text += ", draining_reads: free";
+  if (m.whole_actions) text += ", partial_actions: whole";
   return text;
 }
 

@@ -316,6 +316,15 @@ void add_behaviours(Dice& dice, ProblemSpec& spec) {
   }
 }
 
+/// Actions of several values, of which parts cost as much as whole ones.
+void add_whole_actions(Dice& dice, ProblemSpec& spec) {
+  for (MemorySpec& memory : spec.memories) {
+    if (memory.kind != HolderKind::kMemory || !dice.chance(60)) continue;
+    memory.whole_actions = true;
+    if (memory.values_per_action == 0) memory.bits_per_action = dice.one_of({16, 32, 64, 128});
+  }
+}
+
 /// Several instances of the outermost memory: its own, or those of a container around everything.
 void add_ports(Dice& dice, ProblemSpec& spec) {
   const FanoutSpec ports{"PORT", dice.one_of({2, 2, 3, 4}),
@@ -505,6 +514,10 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.stepped_usage && is_recurrent(spec)) {
     Dice own(seed ^ 0x27D4EB2F165667C5ULL);  // so that the other seeds stay what they were
     if (own.chance(40)) demand_usage(own, spec);
+  }
+  if (extras.whole_actions) {
+    Dice own(seed ^ 0x3C6EF372FE94F82BULL);  // likewise
+    if (own.chance(15)) add_whole_actions(own, spec);
   }
 }
 

@@ -71,7 +71,7 @@ struct MemorySpec {
   std::vector<std::vector<std::string>> tensor_order;  ///< options of groups of tensors
   bool any_order = false;                              ///< free of the memory hierarchy
   bool is_double = false, separate_ports = false;      ///< buffering, ports
-  bool counted_merges = false, free_drains = false, power_gated = false;
+  bool counted_merges = false, free_drains = false, whole_actions = false, power_gated = false;
   NetworkSpec network;  ///< of a network
   std::string array;    ///< of a container: dataflow of a systolic array, or empty
 };
@@ -138,9 +138,17 @@ struct Extras {
   bool arrays = false;            ///< systolic ones
   bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
   bool stepped_usage = false;     ///< `min_usage` of a fanout, where Einsums are recurrent
+  bool whole_actions = false;     ///< `partial_actions: whole`, of actions of several values
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true, true};
+                                      true, true, true, true, true, true, true, true, true};
+
+/// Those in which `fused` proves its optimum: elsewhere it proves a bound.
+inline constexpr Extras kProvenExtras = [] {
+  Extras extras = kAllExtras;
+  extras.whole_actions = false;
+  return extras;
+}();
 
 struct NamedExtra {
   const char* name;
@@ -153,7 +161,8 @@ const std::vector<NamedExtra>& named_extras();
 bool is_recurrent(const ProblemSpec& spec);
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
-/// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage.
+/// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage,
+/// whole_actions.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

@@ -48,6 +48,7 @@ void add_memory_edits(const ProblemSpec& spec, std::vector<Edit>& edits) {
   edit_all(&MemorySpec::separate_ports);
   edit_all(&MemorySpec::counted_merges);
   edit_all(&MemorySpec::free_drains);
+  edit_all(&MemorySpec::whole_actions);
   edit_all(&MemorySpec::power_gated);
   edit_all(&MemorySpec::network);
   edit_all(&MemorySpec::array);

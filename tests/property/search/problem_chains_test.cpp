@@ -299,7 +299,7 @@ TEST(ProblemChains, ProveWhatTheExactSearchFinds) {
   Proofs proofs;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kProvenExtras);
     std::mt19937_64 random(seed);
     const EinsumId einsum(random() % drawn.problem.workload.einsums.size());
     const auto one = bind_part(testing::with_odd_fanouts(drawn.problem, &random), {einsum});
@@ -321,7 +321,7 @@ TEST(ProblemChains, ProveNetworksThatExchangeInTheOutermostMemory) {
   Proofs proofs;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kProvenExtras);
     std::mt19937_64 random(seed);
     const auto outermost = outermost_memory(drawn.problem.arch);
     if (!outermost || drawn.problem.einsums.size() < 2) continue;

@@ -128,6 +128,8 @@ class ArchMaker {
     memory.merging_reads = random_.any<MergingReads>({MergingReads::kFree, MergingReads::kCounted});
     memory.draining_reads =
         random_.any<DrainingReads>({DrainingReads::kCounted, DrainingReads::kFree});
+    memory.partial_actions =
+        random_.any<PartialActions>({PartialActions::kPart, PartialActions::kWhole});
     result.kind = memory;
     result.actions = {action("read"), action("write")};
     return result;

@@ -418,10 +418,14 @@ architecture:
                                   "components are called 'DRAM'"));
 }
 
-TEST(TimeloopImport, NotesThatPartsOfAnAccessAreNotRoundedUp) {
-  const std::string notes = to_string(imported({kArch, kProblem, kMapping}).notes);
-  EXPECT_THAT(notes, HasSubstr("Timeloop rounds the accesses of DRAM (4 words each) up to whole "
-                               "ones, for each data space"));
+// DRAM has blocks of 4 words, RF of one.
+TEST(TimeloopImport, RoundsAccessesOfBlocksUp) {
+  const std::string arch = imported({kArch, kProblem, kMapping}).arch;
+  const std::string rounds = "    partial_actions: whole\n";
+  EXPECT_THAT(arch, HasSubstr("name: DRAM\n    size: inf\n    tensors: {keep: All}\n"
+                              "    draining_reads: free\n" +
+                              rounds));
+  EXPECT_EQ(arch.find(rounds), arch.rfind(rounds));
 }
 
 TEST(TimeloopImport, NotesEnergiesThatNobodyAsksFor) {

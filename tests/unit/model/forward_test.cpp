@@ -118,6 +118,19 @@ TEST_F(Forward, SendsEveryReaderItsTile) {
   EXPECT_EQ(values(result, w, arch, "DRAM", "read"), (Values{{"A", 16}, {"D", 4}}));
 }
 
+// Actions of 3 values: a maker makes 8 values and sends 8, a reader gets 8 and reads 8, 3 actions
+// each. What is sent is rounded up by itself.
+TEST_F(Forward, SendsInWholeActions) {
+  std::get<Memory>(arch.components[3].kind).partial_actions = PartialActions::kWhole;
+  for (Action& action : arch.components[3].actions) action.bits_per_action = 3;
+  std::map<std::string, double> actions;
+  for (const EnergyRow& row : cost(both()).energy)
+    if (row.component == ComponentId(3) && row.tensor == find_tensor("T") && row.actions > 0)
+      actions[w[row.einsum].name + " " + row.action] += row.actions;
+  EXPECT_EQ(actions, (std::map<std::string, double>{
+                         {"T read", 2 * 3}, {"T write", 2 * (3 + 3)}, {"E read", 2 * 3}}));
+}
+
 // Nodes of the first child are 0 and 1, of the second 2 and 3. E leaves value by value: 8 times.
 TEST_F(Forward, RegionsAreCountedFromTheEntry) {
   const Cost result = cost(both());

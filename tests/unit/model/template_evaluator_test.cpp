@@ -129,6 +129,28 @@ TEST(TemplateEvaluator, GivesTheBitsOfEvaluateForOneMatmul) {
   EXPECT_GT(legal, 1000);
 }
 
+// DRAM in blocks of 3 values, GB in thirds of bits, RF in widths that are no whole numbers.
+TEST(TemplateEvaluator, GivesTheBitsOfEvaluateForWholeActions) {
+  const Workload w = WorkloadBuilder({{"m", 12}, {"k", 16}, {"n", 6}}, 6.5)
+                         .einsum("C[m,n] = A[m,k] * B[k,n]")
+                         .workload;
+  Arch arch = machine();
+  for (Component& component : arch.components)
+    if (auto* memory = std::get_if<Memory>(&component.kind))
+      memory->partial_actions = PartialActions::kWhole;
+  for (Action& action : arch.components[0].actions) action.bits_per_action = 24;
+  for (Action& action : arch.components[3].actions) action.values_per_action = 5;
+  const MappingBuilder b(w, arch);
+  const int legal =
+      compare(w, arch,
+              {b.storage("DRAM", {"A", "B", "C"}), b.temporal("k", 1), b.temporal("m", 1),
+               b.storage("GB", {"C", "A", "B"}), b.temporal("n", 1), b.temporal("k", 1),
+               b.spatial("m", 1, "PE", 0), b.spatial("k", 1, "PE", 1), b.storage("RF", {"A", "C"}),
+               b.temporal("m", 1), b.temporal("k", 1), b.temporal("n", 1), b.compute("C", "MAC")},
+              4000, 1);
+  EXPECT_GT(legal, 1000);
+}
+
 TEST(TemplateEvaluator, GivesTheBitsOfEvaluateForFusedEinsums) {
   const Workload w = WorkloadBuilder({{"m", 8}, {"k", 6}, {"n", 4}, {"l", 4}}, 8)
                          .einsum("T[m,n] = A[m,k] * B[k,n]")

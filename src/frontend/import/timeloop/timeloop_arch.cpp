@@ -36,11 +36,6 @@ class ArchWriter {
                                 "energy that depends on them",
                                 fmt::join(without_energy_, ", ")),
                     "--ert FILE gives energies per action");
-    if (!in_blocks_.empty())
-      context_.note(
-          fmt::format("Timeloop rounds the accesses of {} up to whole ones, for each "
-                      "data space; here a part of an access costs that part",
-                      fmt::join(in_blocks_, ", ")));
     if (energies_ != nullptr) energies_->note_unused(context_);
     return text_;
   }
@@ -116,8 +111,8 @@ class ArchWriter {
       text_ += fmt::format("    bits_per_value: {{All: {}}}\n", yaml_number(shape.word_bits));
     text_ += "    draining_reads: free\n";
     leakage(level);
-    if (shape.block_words > 1)
-      in_blocks_.push_back(fmt::format("{} ({} words each)", name, yaml_number(shape.block_words)));
+    // Timeloop rounds accesses of blocks up for each data space, action and instance.
+    if (shape.block_words > 1) text_ += "    partial_actions: whole\n";
     Attributes& attributes = level.attributes;
     const auto half = attributes.number(context_, {"bandwidth"});
     const auto shared = attributes.number(context_, {"shared_bandwidth"});
@@ -327,7 +322,6 @@ class ArchWriter {
   std::int64_t n_instances_ = 1, n_used_ = 1;  ///< of the level that is written
   std::string text_;
   std::vector<std::string> without_energy_;
-  std::vector<std::string> in_blocks_;  ///< storages whose accesses move several words
 };
 
 }  // namespace
