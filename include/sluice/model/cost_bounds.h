@@ -37,8 +37,8 @@ CostBounds outer_traffic_bounds(const BoundProblem& problem, const std::vector<E
 /// the memories that hand them operands, and components leak meanwhile.
 CostBounds overlap_bounds(const BoundProblem& problem, CostBounds bounds);
 
-/// cost_bounds() where Einsums may run at the same time (pipelined and parallel splits), each on a
-/// compute of its own.
-CostBounds concurrent_bounds(const BoundProblem& problem, Factors factors = Factors::kAny);
+/// `problem.bounds` where Einsums may run at the same time (pipelined and parallel splits), each on
+/// a compute of its own.
+CostBounds concurrent_bounds(const BoundProblem& problem);
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 #include "sluice/mapper/space_bounds.h"
 
 #include "constrained_problem.h"
+#include "sluice/model/concurrent_bounds.h"
 
 namespace sluice {
 

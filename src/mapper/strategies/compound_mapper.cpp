@@ -21,6 +21,7 @@
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/space_bounds.h"
+#include "sluice/model/concurrent_bounds.h"
 #include "sluice/model/evaluate.h"
 #include "support/seconds_since.h"
 

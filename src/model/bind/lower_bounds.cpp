@@ -12,6 +12,7 @@
 #include "iteration_counts.h"
 #include "operand_costs.h"
 #include "sluice/arch/outermost_memory.h"
+#include "sluice/model/concurrent_bounds.h"
 #include "sluice/model/einsum_bounds.h"
 
 namespace sluice {
@@ -170,19 +171,29 @@ CostBounds overlap_bounds(const BoundProblem& problem, CostBounds bounds) {
   return bounds;
 }
 
-CostBounds concurrent_bounds(const BoundProblem& problem, Factors factors) {
+namespace {
+
+CostBounds side_by_side(const BoundProblem& problem, const CostBounds& one_by_one) {
   const std::vector<Component>& components = problem.arch.components;
   const auto n_computes =
       std::count_if(components.begin(), components.end(),
                     [](const Component& component) { return component.is_compute(); });
-  const CostBounds one_by_one =
-      factors == Factors::kAny ? problem.bounds : cost_bounds(problem, factors);
   if (n_computes < 2) return one_by_one;
   CostBounds bounds = one_by_one;
   bounds.compute_s /= static_cast<double>(n_computes);
   const double leak_w = leaking_power(problem);
   bounds.energy_floor_j -= leak_energy(leak_w, one_by_one) - leak_energy(leak_w, bounds);
   return bounds;
+}
+
+}  // namespace
+
+CostBounds concurrent_bounds(const BoundProblem& problem) {
+  return side_by_side(problem, problem.bounds);
+}
+
+CostBounds concurrent_bounds(const BoundProblem& problem, Factors factors) {
+  return side_by_side(problem, cost_bounds(problem, factors));
 }
 
 }  // namespace sluice

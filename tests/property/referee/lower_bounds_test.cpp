@@ -7,6 +7,7 @@
 #include "model/evaluate/take_apart.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/model/concurrent_bounds.h"
 #include "sluice/model/einsum_bounds.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/keep_rules.h"
