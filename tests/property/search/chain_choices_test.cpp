@@ -12,6 +12,8 @@
 #include "mapper/sampling/drawer.h"
 #include "mapper/strategies/walks.h"
 #include "oracle/compare.h"
+#include "sluice/frontend/load.h"
+#include "sluice/mapper/registry.h"
 #include "support/random_cases.h"
 
 namespace sluice::chains {
@@ -52,6 +54,7 @@ class ChainedCase {
       auto fused = fusion.draw(*genome, *whole, &drawer_.random());
       if (!fused) continue;
       ++n_fused;
+      EXPECT_TRUE(space_.price(*fused));
       check(*fused);
       genome = std::move(fused);
     }
@@ -139,6 +142,52 @@ TEST(ChainChoices, FuseNeighboursWithinTheSpace) {
   RecordProperty("best", static_cast<int>(n_best));
   EXPECT_GT(n_fused, cases.count / 2);
   EXPECT_GT(n_best, cases.count / 50);
+}
+
+// K and V of a head fill half of the buffer, so that loops over rows of Q must stand below K's
+// node, and no Einsum may have more of the buffer than the others leave it.
+TEST(ChainChoices, FuseAttentionWithRoomForAllOfIt) {
+  const auto specs = load_specs_from_text({{"attention.yaml", R"yaml(workload:
+  rank_sizes: {H: 2, M: 64, P: 64, E: 16, F: 16}
+  bits_per_value: {All: 8}
+  einsums:
+  - "S[h,m,p] = Q[h,m,e] * K[h,p,e]"
+  - "SMX[h,m] = max(S[h,m,p])"
+  - "SE[h,m,p] = exp(S[h,m,p] - SMX[h,m])"
+  - "SS[h,m] = SE[h,m,p]"
+  - "A[h,m,p] = SE[h,m,p] / SS[h,m]"
+  - "AV[h,m,f] = A[h,m,p] * V[h,p,f]"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 8 pJ/bit, throughput: 8 GB/s}, {name: write, energy: 8 pJ/bit, throughput: 8 GB/s}]}
+  - !Memory {name: Buffer, size: 4 KiB, tensors: {keep: All}, actions: [{name: read, energy: 1 pJ/bit, throughput: 16 GB/s}, {name: write, energy: 1 pJ/bit, throughput: 16 GB/s}]}
+  - !Compute {name: PE, actions: [{name: compute, energy: 1 pJ, throughput: 16 GHz}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
+  const MapperOptions options = options_of_walks({});
+  sampling::MapSpace space(*problem, options);
+  sampling::FanoutUse use(space);
+  sampling::Drawer drawer(space, &use, sampling::RandomSource(1), nullptr);
+  const auto plain = drawer.draw_plain_mapping();
+  ASSERT_TRUE(plain);
+  const auto whole = space.price(*plain);
+  ASSERT_TRUE(whole);
+  ChainChoices choices(&space, &use, nullptr);
+  RunFusion fusion(space, &choices);
+  double least_j = whole->energy_j;
+  constexpr int kDraws = 100;
+  for (int i = 0; i < kDraws; ++i)
+    if (const auto fused = fusion.draw(*plain, *whole, &drawer.random())) {
+      const auto cost = space.price(*fused);
+      ASSERT_TRUE(cost);
+      least_j = std::min(least_j, cost->energy_j);
+    }
+  const auto best = standard_mappers().find("fused")->map(*problem, options, {});
+  ASSERT_TRUE(best);
+  EXPECT_LE(least_j, 1.1 * best->mappings.front().cost.energy_j);
 }
 
 TEST(ChainChoices, AreChoicesOfTheSpaceThatExchangeTheSame) {
