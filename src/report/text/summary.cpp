@@ -265,6 +265,12 @@ class Summary {
     field("", inked(console_, Ink::kDim, "leaves out " + names_of(shown) + more));
   }
 
+  static std::string times_or_percent(double ratio) {
+    constexpr double kNear = 1.01;
+    return ratio < kNear ? fmt::format("{:.2g} % above", 100 * (ratio - 1))
+                         : fmt::format("{:.3g} times", ratio);
+  }
+
   /// Of several objectives, the bound is that of the first.
   std::string gap(const Guarantee& guarantee, const std::string& objective) const {
     const Objective first = result_.options->objectives.front();
@@ -274,7 +280,7 @@ class Summary {
                                                              : edp(guarantee.bound);
     return fmt::format("best {} seen, not proven optimal: ", objective) +
            (guarantee.bound > 0
-                ? fmt::format("{:.3g} times the lower bound of {}", found / guarantee.bound, bound)
+                ? times_or_percent(found / guarantee.bound) + " the lower bound of " + bound
                 : "there is no lower bound above zero") +
            ", given " + guarantee.space + reported();
   }
