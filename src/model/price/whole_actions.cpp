@@ -20,6 +20,7 @@ double rounded_up(double quotient) {
 }  // namespace
 
 double whole_actions(std::int64_t count, std::int64_t instances, const Rate& rate) {
+  if (count == 0) return 0;  // there need not be an instance then
   const auto all = static_cast<double>(instances);
   if (!is_whole(rate.times) || !is_whole(rate.per))
     return all * rounded_up(rate.of(static_cast<double>(count) / all));
