@@ -43,7 +43,7 @@ class Search {
     result_.problem = loaded.problem();
     result_.specs_text = cli::specs_text(*result_.problem);
     result_.sources = loaded.specs().sources;
-    cli::require_prices(result_.problem->arch, *result_.options);
+    cli::require_prices(result_.problem->arch, loaded.specs(), *result_.options);
     mapper_ = &mapper();
   }
 

@@ -84,6 +84,10 @@ class DesignResult:
         self.n_over_area: int = self.document["designs"]["over_area"]  #: left out for their area
         #: Left out for what their best mapping draws.
         self.n_over_power: int = self.document["designs"]["over_power"]
+        #: The least area of any design in m²; None: there is no budget of area.
+        self.least_area_m2: float | None = self.document["designs"]["least_area_m2"]
+        #: The least power in W that a design draws which was left out for that; None: none was.
+        self.least_power_w: float | None = self.document["designs"]["least_power_w"]
         self.n_looks: int = self.document["search"]["looks"]  #: designs, relaxed ones included
         self.n_searches: int = self.document["search"]["searches"]  #: of mappers
         self.seconds: float = self.document["search"]["seconds"]

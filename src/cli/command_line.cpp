@@ -680,7 +680,25 @@ class CommandLine {
       if (argument.rfind("--", 0) == 0)
         return {ExitCode::kBadInput, fmt::format("there is no option {}", argument),
                 nearest_hint(argument, names_of_options(*given.front()), command)};
+    for (const CLI::Option* option : given.front()->get_options())
+      if (is_repeated(*option))
+        return {
+            ExitCode::kBadInput,
+            fmt::format("{} takes one value and is given {}: {}", name_of(*option),
+                        option->count() == 2 ? "twice" : fmt::format("{} times", option->count()),
+                        fmt::join(option->results(), ", ")),
+            "leave out all but one"};
     return {ExitCode::kBadInput, error.what(), fmt::format("see {} --help", command)};
+  }
+
+  static bool is_repeated(const CLI::Option& option) {
+    return option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
+           option.get_items_expected_max() == 1 && option.count() > 1;
+  }
+
+  static std::string name_of(const CLI::Option& option) {
+    if (!option.get_lnames().empty()) return "--" + option.get_lnames().front();
+    return option.get_snames().empty() ? option.get_name() : "-" + option.get_snames().front();
   }
 
   std::vector<std::string> names_of_commands() const {

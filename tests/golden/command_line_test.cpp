@@ -249,6 +249,33 @@ TEST(Map, RefusesAVariableThatIsSetTwice) {
   EXPECT_THAT(run.err, HasSubstr("`--set M=8`: `M` is set already, by `--set M=4`"));
 }
 
+TEST(Map, RefusesAnOptionThatIsGivenTwice) {
+  const ProgramRun run =
+      sluice({"map", "matmul", "tpu_v4i", "--threads", "2", "--ert", "x", "--threads", "1"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("--threads takes one value and is given twice: 2, 1"));
+}
+
+// 8 bits make 8 pJ of 1 pJ/bit, and nothing of 1 pJ.
+TEST(Check, WarnsOfBitsOfAnOperationThatHaveNoEffect) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"check", folder.write("arch.yaml", R"(
+arch:
+  nodes:
+  - !Compute
+    name: MAC
+    actions:
+    - {name: compute, energy: 1 pJ, throughput: 1 GHz, bits_per_action: 8}
+    - {name: mul, energy: 1 pJ/bit, throughput: 1 GHz, bits_per_action: 8}
+    - {name: add, energy: 1 pJ, throughput: 8 Gbit/s, bits_per_action: 8}
+)")});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:7:71: warning: 'bits_per_action' of a !Compute has no "
+                                 "effect: its actions are operations"));
+  EXPECT_THAT(run.err, Not(HasSubstr("arch.yaml:8")));
+  EXPECT_THAT(run.err, Not(HasSubstr("arch.yaml:9")));
+}
+
 TEST(Bounds, SayWhereThereIsNoMapping) {
   const ProgramRun run =
       sluice({"bounds", "matmul", "simple", "--vary", "arch.MainMemory.size=1,1GiB"});

@@ -105,7 +105,89 @@ TEST(Import, LeavesNothingToAGuessWhereASearchNeedsEnergies) {
   sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out"});
   const ProgramRun run = sluice({"map", folder / "out/workload.yaml", folder / "out/arch.yaml"});
   EXPECT_EQ(run.exit_status, 2);
-  EXPECT_THAT(run.err, HasSubstr("the energy of the action read of DRAM is null"));
+  EXPECT_THAT(run.err, HasSubstr("out/arch.yaml:"));
+  EXPECT_THAT(run.err, HasSubstr("error: the energies of DRAM (read, write), GLB (read, write) and "
+                                 "MAC (compute) are null"));
+  EXPECT_THAT(run.err, HasSubstr("give the actions an `energy`, or the component a "
+                                 "`component_class` that knows it"));
+}
+
+// DRAM stands on line 7 of the job, and is the first that has no energy.
+TEST(Map, SaysWhichEnergiesOfAnImportAreMissingAndHowToGiveThem) {
+  const TemporaryFolder folder;
+  const std::string job = folder.write("job.yaml", kJob);
+  for (const char* command : {"map", "bounds"}) {
+    const ProgramRun run = sluice({command, job});
+    EXPECT_EQ(run.exit_status, 2);
+    EXPECT_THAT(run.err, HasSubstr("job.yaml:7:7: error: the energies of DRAM (read, write), GLB "
+                                   "(read, write) and MAC (compute) are null"));
+    EXPECT_THAT(run.err, HasSubstr("--ert FILE gives those of files of Timeloop"));
+  }
+}
+
+TEST(Map, TellsNotesOfTheImportBesideItsErrors) {
+  const TemporaryFolder folder;
+  const std::string energies = folder.write("ert.yaml",
+                                            "DRAM: {read: 64, write: 64}\n"
+                                            "GLB: {raed: 8, write: 8}\n"
+                                            "MAC: {compute: 1}\n");
+  const ProgramRun run = sluice({"map", folder.write("job.yaml", kJob), "--ert", energies});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(
+      run.err,
+      HasSubstr("ert.yaml:2:13: warning: the energies of GLB for raed have no counterpart"));
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'read'?"));
+  EXPECT_THAT(run.err, HasSubstr("job.yaml:8:7: error: the energy of the action read of GLB is "
+                                 "null"));
+}
+
+constexpr const char* kMisspelt = R"(
+architecture:
+  version: 0.9
+  nodes:
+  - !Container
+    name: system
+    attributes: {technology: 45nm}
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8, shared_bandwith: 16}}
+  - !Component {name: GLB, class: SRAM, attributes: {datawidth: 8, depht: 64}}
+  - !Component {name: MAC, class: intmac, attributes: {datawidth: 8, width: 8}}
+)";
+
+TEST(Check, AsksWhetherUnknownAttributesOfTimeloopAreMisspelt) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"check", folder.write("arch.yaml", kMisspelt)});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.err, HasSubstr("warning: the attribute 'shared_bandwith' of DRAM has no "));
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'shared_bandwidth'?"));
+  EXPECT_THAT(run.err, HasSubstr("warning: the attribute 'depht' of GLB has no counterpart"));
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'depth'?"));
+  EXPECT_THAT(run.err, HasSubstr("note: GLB has no 'depth', 'entries' or 'sizeKB': its size is "));
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:7:31: note: attributes for models of energy and area "
+                                 "say nothing here: technology, width"));
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:3:12: warning: version '0.9' of Timeloop's files is "
+                                 "not known"));
+  EXPECT_THAT(run.err, HasSubstr("versions are 0.1, 0.2, 0.3, 0.4"));
+}
+
+TEST(Check, AsksWhetherUnknownKeysOfAccelForgeAreMisspelt) {
+  const TemporaryFolder folder;
+  const ProgramRun run = sluice({"check", folder.write("arch.yaml", R"(
+arch:
+  nodes:
+  - !Memory
+    name: DRAM
+    size: inf
+    enrgy_scale: 2
+    tensors: {keep: All}
+    actions: [{name: read, energy: 1, latency: 0}, {name: write, energy: 1, latency: 0}]
+  - !Container {name: PE, spatial: [{name: X, fanout: 4, may_resue: All, usage_scale: 1}]}
+  - !Compute {name: MAC, area_scale: 1, actions: [{name: compute, energy: 1, latency: 0}]}
+)")});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.err, HasSubstr("warning: 'enrgy_scale' of DRAM has no counterpart"));
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'energy_scale'?"));
+  EXPECT_THAT(run.err, HasSubstr("warning: 'may_resue' of a spatial dimension of PE has no "));
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'may_reuse'?"));
 }
 
 TEST(Import, SaysWhatItCannotRead) {

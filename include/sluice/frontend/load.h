@@ -20,6 +20,7 @@ struct Specs {
   std::optional<Workload> workload;
   std::optional<Arch> arch;
   std::vector<NumberSource> sources;                  ///< of the architecture's numbers
+  std::vector<NullEnergy> null_energies;              ///< of the architecture
   std::vector<Mapping> mappings;                      ///< needs workload and arch in the same load
   std::vector<MappingPlaces> mapping_places;          ///< per mapping
   std::optional<Constraints> constraints;             ///< likewise

@@ -15,4 +15,8 @@ namespace sluice {
 Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOptions& options,
                              const std::string& energy_file = {});
 
+/// What was noted of the specs about places in files, which may be why something failed, and after
+/// it the mistakes.
+Diagnostics after_notes(const Diagnostics& notes, Diagnostics mistakes);
+
 }  // namespace sluice

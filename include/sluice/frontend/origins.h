@@ -29,4 +29,11 @@ struct NumberSource {
   std::string source;  ///< component class, its attributes, and the publication
 };
 
+/// An energy that is null, and where that stands.
+struct NullEnergy {
+  std::string component, action;
+  NodePlace place;
+  bool is_imported = false;  ///< in a file of another tool
+};
+
 }  // namespace sluice

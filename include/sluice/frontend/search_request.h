@@ -16,7 +16,9 @@ Result<MapperOptions> search_options(const std::map<std::string, std::string>& g
                                      const Specs& specs, MapperOptions options = {});
 
 /// What keeps a search from comparing anything: an energy that is null, a time that an objective
-/// needs, or what leaks for a time that is not known. Nothing where all is known.
-std::optional<Diagnostic> unknown_price(const Arch& arch, const MapperOptions& options);
+/// needs, or what leaks for a time that is not known. Nothing where all is known. `specs` (those of
+/// the architecture) say where an energy stands.
+std::optional<Diagnostic> unknown_price(const Arch& arch, const Specs& specs,
+                                        const MapperOptions& options);
 
 }  // namespace sluice

@@ -59,10 +59,15 @@ struct DesignResult {
   double bound = 0;        ///< no design within the budgets has an objective below
   bool is_proven = false;  ///< `best` is best; or, without one, nothing keeps to the budgets
   std::size_t n_designs = 0;
-  std::size_t n_over_area = 0;   ///< left out for their area
-  std::size_t n_over_power = 0;  ///< left out for what their best mapping draws
-  std::size_t n_looks = 0;       ///< designs, or relaxed ones that stand for several, searched for
-  std::size_t n_searches = 0;    ///< of mappers: one look is one for each workload
+  std::size_t n_over_area = 0;          ///< left out for their area
+  std::size_t n_over_power = 0;         ///< left out for what their best mapping draws
+  std::optional<double> least_area_m2;  ///< of any design, where there is a budget of area
+  /// Where there is one of power: the least that any design draws whose best mapping is known and
+  /// over it.
+  std::optional<double> least_power_w;
+  std::optional<double> area_budget_m2, power_budget_w;  ///< as asked for
+  std::size_t n_looks = 0;     ///< designs, or relaxed ones that stand for several, searched for
+  std::size_t n_searches = 0;  ///< of mappers: one look is one for each workload
   bool is_cancelled = false;
   double seconds = 0;
 };

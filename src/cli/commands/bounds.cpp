@@ -96,12 +96,7 @@ class BoundsRun {
       SpecArguments specs_here = arguments_.specs;
       if (!varied_.name.empty()) specs_here.assignments.push_back(varied_.name + "=" + value);
       const Specs specs = load_with(specs_here);
-      MapperOptions options = search_options_or_fail(arguments_.options, specs);
-      options.objectives = {Objective::kEnergy, Objective::kLatency};
-      problems_.push_back(bind_or_fail(specs, specs_here));
-      require_time_budget(options);
-      require_prices(problems_.back().arch, options);
-      options_.push_back(std::move(options));
+      with_notes(specs.warnings, [&] { prepare(specs, specs_here); });
       for (const Diagnostic& warning : specs.warnings)
         if (std::none_of(
                 report_.diagnostics.begin(), report_.diagnostics.end(),
@@ -113,6 +108,15 @@ class BoundsRun {
     report_.workload = problems_.front().workload.name;
     report_.arch = problems_.front().arch.name;
     console_.log.note(fmt::format("read the specs for {} values", problems_.size()));
+  }
+
+  void prepare(const Specs& specs, const SpecArguments& arguments) {
+    MapperOptions options = search_options_or_fail(arguments_.options, specs);
+    options.objectives = {Objective::kEnergy, Objective::kLatency};
+    problems_.push_back(bind_or_fail(specs, arguments));
+    require_time_budget(options);
+    require_prices(problems_.back().arch, specs, options);
+    options_.push_back(std::move(options));
   }
 
   /// What is wrong with the value came from `--vary`.

@@ -115,7 +115,8 @@ ExitCode run_check(const CheckArguments& arguments, const Console& console) {
   const Specs specs = load(arguments.specs);
   result.diagnostics = specs.warnings;
   if (specs.workload && specs.arch) {
-    result.problem = bind_or_fail(specs, arguments.specs);
+    result.problem =
+        with_notes(specs.warnings, [&] { return bind_or_fail(specs, arguments.specs); });
     const Diagnostics mistakes = mistakes_of_mappings(specs, *result.problem, result.status);
     result.diagnostics.insert(result.diagnostics.end(), mistakes.begin(), mistakes.end());
   }

@@ -60,7 +60,7 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
   RunResult result;
   result.command = "evaluate";
   result.diagnostics = specs.warnings;
-  result.problem = bind_or_fail(specs, arguments.specs);
+  result.problem = with_notes(specs.warnings, [&] { return bind_or_fail(specs, arguments.specs); });
   result.sources = specs.sources;
   result.shows_sources = arguments.output.sources;
   if (specs.mappings.empty())

@@ -145,11 +145,8 @@ void explain_found(const Run& run, std::optional<double> seconds, RunResult& res
   result.why = explain_first(run.mapper, result, run.options, seconds, run.cancel, show);
 }
 
-}  // namespace
-
-ExitCode run_map(const MapArguments& arguments, const Console& console) {
-  const Specs specs = load(arguments.specs);
-  console.log.note("read the specs");
+/// What is searched, and how.
+RunResult prepared(const MapArguments& arguments, const Specs& specs, const Console& console) {
   RunResult result;
   result.command = "map";
   result.diagnostics = specs.warnings;
@@ -165,7 +162,17 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
-  require_prices(result.problem->arch, *result.options);
+  require_prices(result.problem->arch, specs, *result.options);
+  return result;
+}
+
+}  // namespace
+
+ExitCode run_map(const MapArguments& arguments, const Console& console) {
+  const Specs specs = load(arguments.specs);
+  console.log.note("read the specs");
+  RunResult result =
+      with_notes(specs.warnings, [&] { return prepared(arguments, specs, console); });
   const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
   const auto begin = std::chrono::steady_clock::now();

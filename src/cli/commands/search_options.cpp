@@ -31,8 +31,8 @@ void require_time_budget(const MapperOptions& options) {
                   "");
 }
 
-void require_prices(const Arch& arch, const MapperOptions& options) {
-  if (auto unknown = unknown_price(arch, options))
+void require_prices(const Arch& arch, const Specs& specs, const MapperOptions& options) {
+  if (auto unknown = unknown_price(arch, specs, options))
     throw Failure(ExitCode::kBadInput, Diagnostics{std::move(*unknown)});
 }
 

@@ -20,6 +20,6 @@ const Mapper& mapper_or_fail(const std::string& name,
 void require_time_budget(const MapperOptions& options);
 
 /// Throws Failure where an energy or a time is unknown that the objectives need (unknown_price).
-void require_prices(const Arch& arch, const MapperOptions& options);
+void require_prices(const Arch& arch, const Specs& specs, const MapperOptions& options);
 
 }  // namespace sluice::cli

@@ -7,6 +7,7 @@
 
 #include "exit_code.h"
 #include "report/document/result_document.h"
+#include "sluice/frontend/load_any.h"
 #include "sluice/support/diagnostic.h"
 #include "sluice/support/failed.h"
 
@@ -41,6 +42,15 @@ class Failure : public std::runtime_error {
   ExitCode code_;
   Diagnostics diagnostics_;
 };
+
+/// What `action` gives; where it fails, what was noted before about places in files is told, too:
+/// it may be why.
+template <class Action>
+auto with_notes(const Diagnostics& notes, const Action& action) try {
+  return action();
+} catch (const Failure& failure) {
+  throw Failure(failure.code(), after_notes(notes, failure.diagnostics()));
+}
 
 /// The value of an outcome. Throws Failure with all that is wrong where there is none.
 template <class Value>

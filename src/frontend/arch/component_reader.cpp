@@ -468,9 +468,12 @@ class ComponentReader {
     const YamlNode* energy_node = unknown_class || (known != nullptr && known->energy)
                                       ? map.optional("energy")
                                       : map.required("energy");
-    action.energy_j = energy_node != nullptr && energy_node->is_null()
-                          ? std::numeric_limits<double>::quiet_NaN()
-                          : energy(energy_node, "energy", action.bits_per_action);
+    const bool is_null = energy_node != nullptr && energy_node->is_null();
+    if (is_null)
+      context_.null_energies().push_back(
+          {component_.name, action.name, context_.place_of(*energy_node)});
+    action.energy_j = is_null ? std::numeric_limits<double>::quiet_NaN()
+                              : energy(energy_node, "energy", action.bits_per_action);
     // What takes no time must say so (`inf`), unless the component says how long it takes.
     const bool timed = node_.find("total_latency") != nullptr;
     const bool has_default = timed || unknown_class || (known != nullptr && known->throughput);
@@ -479,6 +482,7 @@ class ComponentReader {
     const bool is_unknown = throughput_node != nullptr && throughput_node->is_null();
     action.throughput = is_unknown ? std::numeric_limits<double>::quiet_NaN()
                                    : throughput(throughput_node, action.bits_per_action);
+    if (node_.tag == "!Compute") warn_of_idle_bits(map, energy_node, throughput_node, known);
     if (values_node != nullptr) {
       check_not_per_bit(energy_node, "energy");
       check_not_per_bit(throughput_node, "throughput");
@@ -502,17 +506,44 @@ class ComponentReader {
     return action;
   }
 
+  /// Of a number in J/bit or bit/s.
+  std::optional<Dimension> dimension_with_bits(const YamlNode* node, const char* what) {
+    if (node == nullptr || !node->is_scalar() || node->is_null()) return std::nullopt;
+    const auto expression = read_expression(context_, node, what);
+    if (!expression) return std::nullopt;
+    const auto dimension = expression->dimension();
+    if (!dimension || !*dimension || (**dimension).bit == 0) return std::nullopt;
+    return **dimension;
+  }
+
   /// Beside `values_per_action` nobody knows how many bits an action moves: tensors differ.
   void check_not_per_bit(const YamlNode* node, const char* what) {
-    if (node == nullptr || !node->is_scalar() || node->is_null()) return;
-    const auto expression = read_expression(context_, node, what);
-    if (!expression) return;
-    const auto dimension = expression->dimension();
-    if (!dimension || !*dimension || (**dimension).bit == 0) return;
-    context_.error(
-        *node,
-        fmt::format("{} cannot be in {} beside 'values_per_action'", what, to_string(**dimension)),
-        "give it per action, or 'bits_per_action'");
+    if (const auto dimension = dimension_with_bits(node, what))
+      context_.error(
+          *node,
+          fmt::format("{} cannot be in {} beside 'values_per_action'", what, to_string(*dimension)),
+          "give it per action, or 'bits_per_action'");
+  }
+
+  /// A compute's actions are operations, however wide: bits only turn numbers per bit into numbers
+  /// per action, and may stand in a `total_latency`.
+  void warn_of_idle_bits(MapReader& map, const YamlNode* energy, const YamlNode* throughput,
+                         const ClassNumbers::ActionNumbers* known) {
+    const bool takes_class_energy = energy == nullptr && known != nullptr && known->energy &&
+                                    known->energy->dimension == kJoulePerBit;
+    const bool takes_class_throughput = throughput == nullptr && known != nullptr &&
+                                        known->throughput &&
+                                        known->throughput->dimension == kBitPerSecond;
+    if (node_.find("total_latency") != nullptr) return;
+    if (takes_class_energy || takes_class_throughput || dimension_with_bits(energy, "energy") ||
+        dimension_with_bits(throughput, "throughput"))
+      return;
+    for (const char* key : {"bits_per_action", "values_per_action"})
+      if (const YamlNode* written = map.optional(key))
+        context_.warning(
+            *written,
+            fmt::format("'{}' of a !Compute has no effect: its actions are operations", key),
+            "leave it out, or give the energy per bit or the throughput in bits");
   }
 
   void check_action_name(const YamlNode* node, const std::string& name,

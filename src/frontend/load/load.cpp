@@ -47,6 +47,7 @@ class Loader {
     std::vector<ArchExpression> expressions;
     if (arch) specs_.arch = read_arch(context_, *arch, default_name("arch"), expressions);
     specs_.sources = std::move(context_.number_sources());
+    specs_.null_energies = std::move(context_.null_energies());
     if (specs_.workload && specs_.arch)
       check_arch_expressions(context_, expressions, *specs_.workload, *specs_.arch);
     else if (specs_.arch && map.optional("workload") == nullptr)

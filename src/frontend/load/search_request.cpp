@@ -27,14 +27,52 @@ void apply_options(const std::map<std::string, std::string>& values, MapperOptio
   }
 }
 
-std::optional<Diagnostic> unknown_energy(const Arch& arch) {
-  for (const Component& component : arch.components)
+/// `the energy of the action read of DRAM is null`, or all of them: `the energies of DRAM (read,
+/// write) and MAC (compute) are null`.
+std::string null_energies_text(const Arch& arch) {
+  constexpr std::size_t kMostNamed = 12;
+  std::vector<std::string> named;
+  std::size_t n_components = 0, n_actions = 0;
+  std::string first;
+  for (const Component& component : arch.components) {
+    std::vector<std::string> actions;
     for (const Action& action : component.actions)
-      if (std::isnan(action.energy_j))
-        return error_without_place(
-            fmt::format("the energy of the action {} of {} is null", action.name, component.name),
-            "a search needs every energy; evaluate prices mappings without");
-  return std::nullopt;
+      if (std::isnan(action.energy_j)) actions.push_back(action.name);
+    if (actions.empty()) continue;
+    n_actions += actions.size();
+    if (first.empty())
+      first = fmt::format("the energy of the action {} of {} is null", actions[0], component.name);
+    if (++n_components <= kMostNamed)
+      named.push_back(fmt::format("{} ({})", component.name, fmt::join(actions, ", ")));
+  }
+  if (n_actions <= 1) return first;
+  if (n_components > kMostNamed) {
+    const std::size_t n_more = n_components - kMostNamed;
+    named.push_back(fmt::format("{} more component{}", n_more, n_more == 1 ? "" : "s"));
+  }
+  const std::string last = named.back();
+  named.pop_back();
+  return fmt::format("the energies of {}{}{} are null", fmt::join(named, ", "),
+                     named.empty() ? "" : " and ", last);
+}
+
+/// Stands at the first of them.
+std::optional<Diagnostic> unknown_energy(const Arch& arch, const Specs& specs) {
+  const std::string message = null_energies_text(arch);
+  if (message.empty()) return std::nullopt;
+  const NullEnergy* first = specs.null_energies.empty() ? nullptr : &specs.null_energies.front();
+  const bool is_imported = first != nullptr && first->is_imported;
+  Diagnostic error = error_without_place(
+      message, fmt::format("a search needs every energy: {}; evaluate prices mappings without",
+                           is_imported ? "--ert FILE gives those of files of Timeloop and "
+                                         "AccelForge (docs/importing.md)"
+                                       : "give the actions an `energy`, or the component a "
+                                         "`component_class` that knows it"));
+  if (first != nullptr) {
+    error.location = first->place.location;
+    error.source_line = first->place.source_line;
+  }
+  return error;
 }
 
 }  // namespace
@@ -53,8 +91,9 @@ Result<MapperOptions> search_options(const std::map<std::string, std::string>& g
   return options;
 }
 
-std::optional<Diagnostic> unknown_price(const Arch& arch, const MapperOptions& options) {
-  if (auto energy = unknown_energy(arch)) return energy;
+std::optional<Diagnostic> unknown_price(const Arch& arch, const Specs& specs,
+                                        const MapperOptions& options) {
+  if (auto energy = unknown_energy(arch, specs)) return energy;
   const std::vector<std::string> unknown = unknown_times(arch);
   if (unknown.empty()) return std::nullopt;
   const std::string what = fmt::format("the time of the action {} is null", unknown.front());

@@ -69,6 +69,7 @@ class ReadContext {
 
   std::map<std::string, Expression>& variables() { return variables_; }
   std::vector<NumberSource>& number_sources() { return number_sources_; }
+  std::vector<NullEnergy>& null_energies() { return null_energies_; }
   /// The value of a spec variable, or none.
   std::optional<Expression> variable(const std::string& name) const;
   /// Variables whose own text is wrong, which was said; nothing is said about what uses them.
@@ -95,6 +96,7 @@ class ReadContext {
   std::set<std::string> broken_variables_;
   std::map<std::string, std::vector<std::string>> dependences_;
   std::vector<NumberSource> number_sources_;
+  std::vector<NullEnergy> null_energies_;
 };
 
 /// `did you mean 'X'?`, or else `otherwise`.

@@ -57,12 +57,16 @@ class DesignSearch {
         is_dead_(grid_.designs.size(), false) {
     result_.n_designs = grid_.designs.size();
     result_.objective = objective_name(objective());
+    result_.area_budget_m2 = request_.area_budget_m2;
+    result_.power_budget_w = request_.power_budget_w;
   }
 
   DesignResult run() {
     Group all;
     for (std::size_t d = 0; d < grid_.designs.size(); ++d) {
       const auto& area = grid_.designs[d].area_m2;
+      if (request_.area_budget_m2)
+        result_.least_area_m2 = std::min(result_.least_area_m2.value_or(kInfinite), *area);
       if (request_.area_budget_m2 && *area > *request_.area_budget_m2 * (1 + kRounding))
         ++result_.n_over_area;
       else
@@ -212,7 +216,7 @@ class DesignSearch {
       const auto candidate = priced(design, mappings_of(grid_.designs[design].archs, look));
       SLUICE_CHECK(candidate.has_value(), "a mapping that was found is illegal");
       if (!within_power(*candidate)) {
-        rule_out(design);
+        rule_out(design, *candidate);
         return forget(group);
       }
       take(*candidate, design);
@@ -233,7 +237,7 @@ class DesignSearch {
       if (!candidate) continue;
       const bool is_best = is_proven && candidate->objective <= look.bound * (1 + kRounding);
       if (is_best && !within_power(*candidate)) {
-        rule_out(d);
+        rule_out(d, *candidate);
       } else if (is_best) {
         best.emplace_back(candidate->area_m2.value_or(0), d);
         candidates.emplace(d, std::move(*candidate));
@@ -325,7 +329,11 @@ class DesignSearch {
   }
 
   /// Its best mapping draws too much.
-  void rule_out(std::size_t design) {
+  void rule_out(std::size_t design, const DesignCandidate& candidate) {
+    double power_w = 0;
+    for (const DesignOutcome& outcome : candidate.outcomes)
+      power_w = std::max(power_w, outcome.power_w.value_or(0));
+    result_.least_power_w = std::min(result_.least_power_w.value_or(kInfinite), power_w);
     is_dead_[design] = true;
     ++result_.n_over_power;
     --n_open_;

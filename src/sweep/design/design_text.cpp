@@ -32,9 +32,30 @@ class DesignText {
   std::string none() const {
     if (result_.is_proven)
       return inked(console_, Ink::kRed, "no design: ") +
-             "none has a legal mapping of every workload within the budgets\n";
+             "none has a legal mapping of every workload within the budgets\n" + distances();
     return inked(console_, Ink::kYellow, "no design was searched to its end") + "\n";
   }
+
+  /// How far the budgets are from what there is.
+  std::string distances() const {
+    std::string text;
+    if (result_.n_over_area > 0)
+      text += fmt::format("  the least area of any design is {}; the budget is {}\n",
+                          area(*result_.least_area_m2), area(*result_.area_budget_m2));
+    if (result_.n_over_power > 0)
+      text += fmt::format(
+          "  the least power that any of the others draws with its best mappings is {}; the budget "
+          "is {}\n",
+          power(*result_.least_power_w), power(*result_.power_budget_w));
+    return text;
+  }
+
+  /// With digits enough to tell a budget from what is just above it.
+  std::string area(double m2) const {
+    return fmt::format("{:.4g} {}", m2 * 1e6, console_.ascii ? "mm2" : "mm²");
+  }
+
+  static std::string power(double watt) { return fmt::format("{:.4g} W", watt); }
 
   std::string best(const DesignCandidate& best) const {
     std::string text = inked(console_, Ink::kBold, "Best design") + "\n";

@@ -46,9 +46,11 @@ Result<SweepInputs> sweep_inputs(const SweepRequest& request, const SweepPoint& 
     return failed(fmt::format("there is no mapper `{}`", searched->mapper),
                   fmt::format("mappers: {}", fmt::join(all_mappers().names(), ", ")));
   auto problem = bind(*specs->workload, *specs->arch, options.collective_algorithms);
-  if (!problem) return tl::unexpected(about_point(std::move(problem.error()), point));
-  if (auto unknown = unknown_price(problem->arch, *searched))
-    return tl::unexpected(Diagnostics{std::move(*unknown)});
+  if (!problem)
+    return tl::unexpected(
+        after_notes(specs->warnings, about_point(std::move(problem.error()), point)));
+  if (auto unknown = unknown_price(problem->arch, *specs, *searched))
+    return tl::unexpected(after_notes(specs->warnings, {std::move(*unknown)}));
   const bool is_chosen =
       request.options.contains("mapper") || specs->mapper_options.contains("mapper");
   return SweepInputs{std::move(*problem), std::move(*searched), is_chosen};

@@ -235,7 +235,7 @@ TEST(TimeloopImport, NotesWindowsThatSlideAboveALoopThatDoesNotMoveThem) {
 TEST(TimeloopImport, NotesWhatItLeavesOutAndNeverTakesAnEnergyForZero) {
   const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
   const std::string notes = to_string(specs.notes);
-  EXPECT_THAT(notes, HasSubstr("'num_banks' of RF has no counterpart"));
+  EXPECT_THAT(notes, HasSubstr("models of energy and area say nothing here: num_banks"));
   EXPECT_THAT(notes, HasSubstr("no energies are given for DRAM.read, DRAM.write, RF.read"));
   EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: null"));
   EXPECT_THAT(specs.arch, Not(HasSubstr("energy: 0")));

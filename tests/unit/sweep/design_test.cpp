@@ -94,6 +94,8 @@ TEST(Design, KeepsToABudgetOfArea) {
   EXPECT_FALSE(none->best);
   EXPECT_TRUE(none->is_proven);
   EXPECT_EQ(none->n_over_area, 40u);
+  EXPECT_GT(*none->least_area_m2, 1e-9);
+  EXPECT_EQ(none->area_budget_m2, 1e-9);
   EXPECT_EQ(none->n_searches, 0u);
 }
 
@@ -107,6 +109,10 @@ TEST(Design, KeepsToABudgetOfPower) {
     request.power_budget_w = share * power;
     expect_best(request, specs, 40);  // what the best mapping draws is known only after its search
   }
+  const auto none = design_search(request, {}, {});
+  EXPECT_EQ(none->n_over_power, 40u);
+  EXPECT_GT(*none->least_power_w, *request.power_budget_w);
+  EXPECT_LE(*none->least_power_w, power * (1 + 1e-12));
 }
 
 TEST(Design, EndsWithAGapWhereItIsInterrupted) {

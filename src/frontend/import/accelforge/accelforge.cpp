@@ -35,6 +35,22 @@ const Keys& component_keys(const std::string& tag) {
   return kContainer;
 }
 
+/// Whether some other component has the key: there it is no misspelt one of this.
+bool is_key_of_components(const std::string& key) {
+  for (const char* tag : {"!Memory", "!Toll", "!Network", "!Compute", "!Container"})
+    if (component_keys(tag).count(key) > 0) return true;
+  return false;
+}
+
+/// Of components and actions: what with_own_forms takes.
+const Keys& translated_keys() {
+  static const Keys kKeys = {"energy_scale",     "actions_scale",        "throughput_scale",
+                             "latency_scale",    "area_scale",           "leak_power_scale",
+                             "latency",          "n_parallel_instances", "bits_per_action",
+                             "values_per_action"};
+  return kKeys;
+}
+
 class AccelForgeWriter {
  public:
   AccelForgeWriter(ImportContext& context, const timeloop::EnergyTable* energies)
@@ -53,7 +69,7 @@ class AccelForgeWriter {
       if (key == "name" || key == "clock")
         text += fmt::format("  {}{}: {}\n", mark(*entry.key), key, printed(*entry.value));
       else if (key != "nodes" && key != "extra_attributes_for_all_component_models")
-        leave_out(*entry.key, "the architecture");
+        leave_out(*entry.key, "the architecture", section, {"name", "clock", "nodes", "variables"});
     }
     text += "  nodes:\n";
     if (const YamlNode* nodes = section.find("nodes")) text += components(*nodes, "  ");
@@ -91,7 +107,7 @@ class AccelForgeWriter {
     for (const YamlEntry& entry : section.entries) {
       if (entry.key->text == "version") continue;
       if (kKeys.count(entry.key->text) == 0) {
-        leave_out(*entry.key, "the workload");
+        leave_out(*entry.key, "the workload", section, kKeys);
       } else if (entry.key->text == "shape") {  // as earlier versions called it
         text +=
             fmt::format("  {}iteration_space_shape: {}\n", mark(*entry.key), printed(*entry.value));
@@ -126,7 +142,7 @@ class AccelForgeWriter {
   std::string mapping(const YamlNode& section) {
     std::string text = mark(section) + "mapping:\n  nodes:\n";
     for (const YamlEntry& entry : section.entries)
-      if (entry.key->text != "nodes") leave_out(*entry.key, "the mapping");
+      if (entry.key->text != "nodes") leave_out(*entry.key, "the mapping", section, {"nodes"});
     if (const YamlNode* nodes = section.find("nodes")) text += mapping_nodes(*nodes, "  ");
     return text;
   }
@@ -211,15 +227,25 @@ class AccelForgeWriter {
     return fmt::format("  name: {}\n", yaml_scalar(name));
   }
 
-  void leave_out(const YamlNode& key, const std::string& what) {
-    context_.note(key,
-                  fmt::format("'{}' of {} has no counterpart and is left out", key.text, what));
+  /// `known`: keys of the map that stands there, one of which may have been meant.
+  void leave_out(const YamlNode& key, const std::string& what, const YamlNode& map,
+                 const Keys& known, const Keys& translated = {}) {
+    std::vector<std::string> absent;
+    for (const Keys* keys : {&known, &translated})
+      for (const std::string& name : *keys)
+        if (map.find(name) == nullptr) absent.push_back(name);
+    context_.note_or_warn(
+        key, fmt::format("'{}' of {} has no counterpart and is left out", key.text, what),
+        is_key_of_components(key.text) ? "" : did_you_mean(key.text, absent));
   }
 
-  void filter(YamlNode& map, const Keys& known, const std::string& what) {
+  /// `translated`: further keys that AccelForge has, of which nothing is left by now.
+  void filter(YamlNode& map, const Keys& known, const std::string& what,
+              const Keys& translated = {}) {
+    const YamlNode written = map;
     std::erase_if(map.entries, [&](const YamlEntry& entry) {
       const bool drop = known.count(entry.key->text) == 0;
-      if (drop) leave_out(*entry.key, what);
+      if (drop) leave_out(*entry.key, what, written, known, translated);
       return drop;
     });
   }
@@ -253,7 +279,7 @@ class AccelForgeWriter {
         continue;
       }
       if (component_keys(tag).count(key) == 0) {
-        leave_out(*entry.key, name);
+        leave_out(*entry.key, name, node, component_keys(tag), translated_keys());
         continue;
       }
       if (key == "actions") {
@@ -265,7 +291,7 @@ class AccelForgeWriter {
       if (key == "spatial")
         for (YamlPointer& dimension : value.items) {
           auto kept = std::make_shared<YamlNode>(*dimension);
-          filter(*kept, kSpatial, "a spatial dimension of " + name);
+          filter(*kept, kSpatial, "a spatial dimension of " + name, {"usage_scale"});
           dimension = kept;
         }
       text += fmt::format("{}  {}{}: {}\n", indent, mark(*entry.key), key, printed(value));
@@ -284,12 +310,13 @@ class AccelForgeWriter {
     std::string text = indent + "  actions:\n";
     std::set<std::string> seen;
     const auto line = [&](YamlNode action, const std::string& action_name) {
-      filter(action, kKeys, fmt::format("the action {} of {}", action_name, name));
+      filter(action, kKeys, fmt::format("the action {} of {}", action_name, name),
+             translated_keys());
       YamlFlowMap map;
       for (const YamlEntry& entry : action.entries)
         if (entry.key->text != "energy") map.add(entry.key->text, printed(*entry.value));
       if (action.find("name") == nullptr) map.add("name", action_name);
-      map.add("energy", energy(action.find("energy"), name, action_name));
+      map.add("energy", energy(action, name, action_name));
       if (action.find("throughput") == nullptr && component.find("total_latency") == nullptr) {
         map.add("throughput", "null");
         context_.note(component, fmt::format("the action {} of {} has no throughput: its time is "
@@ -312,15 +339,18 @@ class AccelForgeWriter {
       if (seen.count(action) == 0) {
         YamlNode empty;
         empty.kind = YamlNode::Kind::kMap;
+        empty.position = component.position;
         line(empty, action);
       }
     return text;
   }
 
-  std::string energy(const YamlNode* written, const std::string& name, const std::string& action) {
+  std::string energy(const YamlNode& action, const std::string& name,
+                     const std::string& action_name) {
+    const YamlNode* written = action.find("energy");
     if (written != nullptr && !written->is_null()) return printed(*written);
-    without_energy_.push_back(fmt::format("{}.{}", name, action));
-    return "null";
+    without_energy_.push_back(fmt::format("{}.{}", name, action_name));
+    return mark(written == nullptr ? action : *written) + "null";
   }
 
   std::string mapping_nodes(const YamlNode& nodes, const std::string& indent) {

@@ -281,8 +281,30 @@ class Importer {
     }
   }
 
+  /// An unknown version is read as those that are known.
+  void check_versions() {
+    static const std::vector<std::string> kVersions = {"0.1", "0.2", "0.3", "0.4"};
+    std::vector<const char*> names = {"architecture", "arch", "problem", "mapping", "mapper"};
+    names.insert(names.end(), std::begin(kConstraintSections), std::end(kConstraintSections));
+    for (const char* name : names) {
+      const auto found = sections_.find(name);
+      const YamlNode* version =
+          found == sections_.end() ? nullptr : find_key(*found->second, "version");
+      if (version == nullptr ||
+          std::find(kVersions.begin(), kVersions.end(), version->text) != kVersions.end())
+        continue;
+      import_.note_or_warn(
+          *version,
+          fmt::format("version {} of Timeloop's files is not known: '{}' is read as versions {} "
+                      "to {} are",
+                      describe(*version), name, kVersions.front(), kVersions.back()),
+          fmt::format("versions are {}", fmt::join(kVersions, ", ")));
+    }
+  }
+
   void timeloop_job(ImportedSpecs& result) {
     timeloop::Specs specs;
+    check_versions();
     if (const auto problem = sections_.find("problem"); problem != sections_.end())
       for (auto& [name, section] : sections_)
         if (name != "problem") section = timeloop::with_problem_sizes(section, *problem->second);

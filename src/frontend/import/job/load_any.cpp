@@ -96,6 +96,11 @@ void relocate(const ImportedJob& job, Diagnostics& found) {
 
 void relocate(const ImportedJob& job, Specs& specs) {
   relocate(job, specs.warnings);
+  for (NullEnergy& energy : specs.null_energies)
+    if (const auto place = job.place_of(energy.place.location)) {
+      energy.place = *place;
+      energy.is_imported = true;
+    }
   for (MappingPlaces& places : specs.mapping_places)
     for (NodePlace& node : places)
       if (const auto place = job.place_of(node.location)) node = *place;
@@ -163,12 +168,22 @@ Result<Specs> load_any_specs(const std::vector<std::string>& files, const LoadOp
   if (!specs) {
     Diagnostics found = specs.error();
     relocate(*job, found);
-    return tl::unexpected(found);
+    return tl::unexpected(after_notes(notes, std::move(found)));
   }
   relocate(*job, *specs);
   name_after_file(by_tool, options, *specs);
   specs->warnings.insert(specs->warnings.begin(), notes.begin(), notes.end());
   return specs;
+}
+
+Diagnostics after_notes(const Diagnostics& notes, Diagnostics mistakes) {
+  Diagnostics all;
+  for (const Diagnostic& note : notes)
+    if (note.location.line > 0 &&
+        std::find(mistakes.begin(), mistakes.end(), note) == mistakes.end())
+      all.push_back(note);
+  all.insert(all.end(), mistakes.begin(), mistakes.end());
+  return all;
 }
 
 }  // namespace sluice

@@ -205,6 +205,8 @@ void EnergyTable::add_leakage(const std::string& component, double value, bool p
 std::optional<double> EnergyTable::energy(const std::string& component,
                                           const std::vector<std::string>& actions) const {
   const auto found = components_.find(component);
+  std::vector<std::string>& missed = missed_[component];
+  missed.insert(missed.end(), actions.begin(), actions.end());
   if (found == components_.end()) return std::nullopt;
   found->second.is_known = true;
   std::optional<double> energy_j;
@@ -214,6 +216,7 @@ std::optional<double> EnergyTable::energy(const std::string& component,
     if (!energy_j) energy_j = number->second.value;
     if (number->second.value == *energy_j) number->second.is_used = true;
   }
+  if (energy_j) missed.resize(missed.size() - actions.size());
   return energy_j;
 }
 
@@ -228,6 +231,22 @@ std::optional<EnergyTable::Leakage> EnergyTable::leakage(const std::string& comp
   return Leakage{number.value / *cycle_s, number.place};
 }
 
+/// What was asked for in vain may be misspelt in the table.
+std::string EnergyTable::hint_for(const std::string& component, bool is_known,
+                                  const std::vector<std::string>& unused) const {
+  if (!is_known) {
+    std::vector<std::string> names;
+    for (const auto& [name, actions] : missed_)
+      if (!components_.contains(name)) names.push_back(name);
+    return did_you_mean(component, names);
+  }
+  const auto missed = missed_.find(component);
+  for (const std::string& action : unused)
+    if (missed != missed_.end())
+      if (std::string hint = did_you_mean(action, missed->second); !hint.empty()) return hint;
+  return {};
+}
+
 void EnergyTable::note_unused(ImportContext& context) const {
   for (const auto& [name, component] : components_) {
     std::vector<std::string> unused;
@@ -240,12 +259,12 @@ void EnergyTable::note_unused(ImportContext& context) const {
     for (const auto& [action, number] : component.actions) look_at(action, number);
     if (component.leakage) look_at("leak", *component.leakage);
     if (place == nullptr) continue;
-    context.note(
-        *place,
+    const std::string message =
         component.is_known
             ? fmt::format("the energies of {} for {} have no counterpart and are left out", name,
                           fmt::join(unused, ", "))
-            : fmt::format("the architecture has no component {}: its energies are left out", name));
+            : fmt::format("the architecture has no component {}: its energies are left out", name);
+    context.note_or_warn(*place, message, hint_for(name, component.is_known, unused));
   }
 }
 

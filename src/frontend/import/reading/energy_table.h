@@ -62,7 +62,12 @@ class EnergyTable {
     std::optional<Number> leakage;
     mutable bool is_known = false;  ///< somebody asked for something of it
   };
+  std::string hint_for(const std::string& component, bool is_known,
+                       const std::vector<std::string>& unused) const;
+
   std::map<std::string, Component> components_;
+  /// Actions that were asked for in vain, by component.
+  mutable std::map<std::string, std::vector<std::string>> missed_;
 };
 
 /// Reads energies per action, in pJ where no unit is given. Forms: Accelergy's `ERT: {tables: […]}`

@@ -11,8 +11,18 @@ namespace sluice {
 
 void ImportContext::note(const YamlNode& node, const std::string& message,
                          const std::string& hint) {
+  add(Severity::kNote, node, message, hint);
+}
+
+void ImportContext::note_or_warn(const YamlNode& node, const std::string& message,
+                                 const std::string& hint) {
+  add(hint.empty() ? Severity::kNote : Severity::kWarning, node, message, hint);
+}
+
+void ImportContext::add(Severity severity, const YamlNode& node, const std::string& message,
+                        const std::string& hint) {
   const NodePlace place = read.place_of(node);
-  Diagnostic note{Severity::kNote, place.location, message, place.source_line, hint};
+  Diagnostic note{severity, place.location, message, place.source_line, hint};
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
 
@@ -58,7 +68,7 @@ void note_other_keys(ImportContext& context, const YamlNode& map, const std::str
     if (find_key(map, key) == nullptr) absent.push_back(key);
   for (const YamlEntry& entry : map.entries)
     if (known.count(with_underscores(entry.key->text)) == 0)
-      context.note(
+      context.note_or_warn(
           *entry.key,
           fmt::format("'{}' of {} has no counterpart and is left out", entry.key->text, what),
           did_you_mean(with_underscores(entry.key->text), absent));
@@ -84,6 +94,7 @@ void Attributes::add(const YamlNode* map) {
 
 const YamlNode* Attributes::find(const std::vector<std::string>& keys) {
   const YamlNode* found = nullptr;
+  expect(keys);
   for (const std::string& key : keys) {
     const auto value = values_.find(key);
     if (value == values_.end()) continue;
@@ -149,12 +160,25 @@ void Attributes::note_others(ImportContext& context, const std::vector<std::stri
   }
 }
 
-void Attributes::note_unused(ImportContext& context, const std::string& component) const {
+std::vector<std::pair<std::string, const YamlNode*>> Attributes::unused() const {
+  std::vector<std::pair<std::string, const YamlNode*>> found;
   for (const auto& [key, value] : values_)
-    if (used_.count(key) == 0)
-      context.note(*value,
-                   fmt::format("the attribute '{}' of {} has no counterpart and is left out", key,
-                               component));
+    if (used_.count(key) == 0) found.emplace_back(key, value);
+  return found;
+}
+
+std::string Attributes::likely(const std::string& key) const {
+  constexpr std::size_t kLongerAtMost = 2;  // `metadata_storage_width` is no `data_storage_width`
+  const bool is_variable = std::none_of(key.begin(), key.end(), [](char c) {  // of other attributes
+    return c >= 'a' && c <= 'z';
+  });
+  if (is_variable) return {};
+  std::vector<std::string> absent;
+  for (const std::string& wanted : expected_)
+    if (values_.count(wanted) == 0 && wanted.size() <= key.size() + kLongerAtMost &&
+        key.size() <= wanted.size() + kLongerAtMost)
+      absent.push_back(wanted);
+  return nearest_name(key, absent);
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/yaml/read_context.h"
@@ -25,8 +26,14 @@ struct ImportContext {
 
   /// Says at its place what the import leaves out or changes.
   void note(const YamlNode& node, const std::string& message, const std::string& hint = {});
+  /// The same; with a hint at what may have been meant it is a warning.
+  void note_or_warn(const YamlNode& node, const std::string& message, const std::string& hint);
   /// A note about the whole import.
   void note(const std::string& message, const std::string& hint = {});
+
+ private:
+  void add(Severity severity, const YamlNode& node, const std::string& message,
+           const std::string& hint);
 };
 
 /// `word-bits` as `word_bits`: both spellings are in use.
@@ -64,8 +71,13 @@ class Attributes {
   std::optional<std::int64_t> integer(ImportContext& context, const std::vector<std::string>& keys,
                                       std::int64_t minimum = 1);
 
-  /// Notes the attributes that nobody asked for. Only those written at `component` itself.
-  void note_unused(ImportContext& context, const std::string& component) const;
+  /// Keys that mean something here, whether or not they are used.
+  void expect(const std::vector<std::string>& keys) { expected_.insert(keys.begin(), keys.end()); }
+  /// Those that nobody asked for, with what they say.
+  std::vector<std::pair<std::string, const YamlNode*>> unused() const;
+  /// What a key that nobody asked for may be meant for: one that was asked for and is absent; else
+  /// empty.
+  std::string likely(const std::string& key) const;
 
  private:
   YamlPointer with_attributes(ImportContext& context, const YamlNode& node, int depth) const;
@@ -73,7 +85,7 @@ class Attributes {
                    const YamlNode& counting) const;
 
   std::map<std::string, const YamlNode*> values_;
-  std::set<std::string> used_;
+  std::set<std::string> used_, expected_;
 };
 
 }  // namespace sluice

@@ -29,8 +29,9 @@ class ArchWriter {
       if (level.kind == Level::Kind::kStorage) storage(level);
       if (level.kind == Level::Kind::kFanout) fanout(level);
       if (level.kind == Level::Kind::kCompute) compute(level);
-      if (level.node != nullptr) level.attributes.note_unused(context_, level.name);
+      if (level.node != nullptr) leave_out_unused(level);
     }
+    note_left_out();
     if (!without_energy_.empty())
       context_.note(fmt::format("no energies are given for {}: they are null, and so is every "
                                 "energy that depends on them",
@@ -41,6 +42,78 @@ class ArchWriter {
   }
 
  private:
+  /// Attributes of one name that have no counterpart.
+  struct LeftOut {
+    const YamlNode* first = nullptr;
+    std::vector<std::string> components;
+  };
+
+  /// That say how Accelergy's models work out an energy or an area, and nothing to Timeloop.
+  static bool is_for_energy_models(const std::string& attribute) {
+    static const std::set<std::string> kKnown = {"technology",
+                                                 "tech_node",
+                                                 "voltage",
+                                                 "type",
+                                                 "latency",
+                                                 "cycle_time",
+                                                 "cycle_seconds",
+                                                 "n_banks",
+                                                 "num_banks",
+                                                 "n_rdwr_ports",
+                                                 "n_rw_ports",
+                                                 "n_rd_ports",
+                                                 "n_wr_ports",
+                                                 "num_ports",
+                                                 "width",
+                                                 "adder_width",
+                                                 "multiplier_width",
+                                                 "precision",
+                                                 "mantissa",
+                                                 "exponent",
+                                                 "energy_scale",
+                                                 "area_scale",
+                                                 "num_pipeline_stages",
+                                                 "action_latency_cycles"};
+    return kKnown.count(attribute) > 0;
+  }
+
+  /// What is misspelt is said at once, the rest for all components together.
+  void leave_out_unused(const Level& level) {
+    for (const auto& [key, node] : level.attributes.unused()) {
+      const std::string likely = level.attributes.likely(key);
+      if (!is_for_energy_models(key) && !likely.empty()) {
+        context_.note_or_warn(
+            *node,
+            fmt::format("the attribute '{}' of {} has no counterpart and is left out", key,
+                        level.name),
+            fmt::format("did you mean '{}'?", likely));
+        continue;
+      }
+      LeftOut& left_out = left_out_[key];
+      if (left_out.first == nullptr) left_out.first = node;
+      left_out.components.push_back(level.name);
+    }
+  }
+
+  void note_left_out() {
+    std::vector<std::string> of_models;
+    const YamlNode* first = nullptr;
+    for (const auto& [key, left_out] : left_out_) {
+      if (!is_for_energy_models(key)) {
+        context_.note(*left_out.first,
+                      fmt::format("the attribute '{}' of {} has no counterpart and is left out",
+                                  key, fmt::join(left_out.components, ", ")));
+        continue;
+      }
+      if (first == nullptr) first = left_out.first;
+      of_models.push_back(key);
+    }
+    if (first != nullptr)
+      context_.note(*first, fmt::format("attributes for models of energy and area say nothing "
+                                        "here: {}",
+                                        fmt::join(of_models, ", ")));
+  }
+
   /// Words of one access, and of the whole memory.
   struct Shape {
     double word_bits = 0;
@@ -100,11 +173,20 @@ class ArchWriter {
     return share;
   }
 
+  static bool is_dram(const std::string& type) {
+    return type.find("DRAM") != std::string::npos || type.find("dram") != std::string::npos;
+  }
+
   void storage(Level& level) {
     const Shape shape = shape_of(level);
     const std::string name = component_name(level);
     text_ += fmt::format("  - !Memory\n    name: {}\n    size: {}\n", name,
                          shape.words ? yaml_number(*shape.words * shape.word_bits) : "inf");
+    if (!shape.words && !is_outermost_ && !is_dram(level.type))
+      context_.note(*level.node,
+                    fmt::format("{} has no 'depth', 'entries' or 'sizeKB': its size is "
+                                "unlimited",
+                                name));
     if (is_outermost_) text_ += "    tensors: {keep: All}\n";
     is_outermost_ = false;
     if (shape.word_bits != workload_bits_)
@@ -206,6 +288,7 @@ class ArchWriter {
     neutral("has_power_gating", {"false", "False"});
     neutral("power_gated_at", {"", "null"});
     attributes.find({"version"});
+    attributes.expect({"global_cycle_seconds"});
     Attributes looked = attributes;
     const auto cycle = looked.number(context_, {"global_cycle_seconds"});
     if (cycle && std::abs(*cycle * clock_hz_ - 1) < 1e-6) attributes.find({"global_cycle_seconds"});
@@ -321,6 +404,7 @@ class ArchWriter {
   bool has_network_ = false;                   ///< right above
   std::int64_t n_instances_ = 1, n_used_ = 1;  ///< of the level that is written
   std::string text_;
+  std::map<std::string, LeftOut> left_out_;  ///< by attribute
   std::vector<std::string> without_energy_;
 };
 
