@@ -413,6 +413,30 @@ def repetitions():
     yield g.model(g.node("MatMul", a, b), g.node("Einsum", a, equation="ij->i"))
 
 
+def resizes():
+    """Nearest neighbours: repetitions where the places are, runs that are copied elsewhere."""
+    transforms = ["asymmetric", "half_pixel", "align_corners", "pytorch_half_pixel"]
+    for transform in transforms:
+        for rounding in ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]:
+            g = Graph(f"resize_{transform}_{rounding}", opset=19)
+            x = g.node("Resize", g.input(1, 1, 5, 4), "", g.constant(np.float32([1, 1, 2, 3])), mode="nearest",
+                       nearest_mode=rounding, coordinate_transformation_mode=transform)
+            yield g.model(g.node("Exp", x))
+    for policy in ["not_larger", "not_smaller"]:
+        g = Graph(f"resize_{policy}", opset=18)
+        x = g.node("Resize", g.input(1, 1, 6, 5), "", "", g.shape(12, 20), mode="nearest", axes=[2, 3],
+                   keep_aspect_ratio_policy=policy)
+        yield g.model(g.node("Exp", x))
+    g = Graph("resize_cropped", opset=19)
+    roi = g.constant(np.float32([0.2, 0.2, 0.8, 0.8]))
+    x = g.node("Resize", g.input(1, 1, 6, 5), roi, "", g.shape(12, 10), mode="nearest", axes=[2, 3],
+               coordinate_transformation_mode="tf_crop_and_resize")
+    yield g.model(g.node("Exp", x))
+    g = Graph("resize_to_an_output", opset=19)
+    x = g.node("Resize", g.node("Relu", g.input(1, 2, 3, 3)), "", g.constant(np.float32([1, 1, 2, 2])), mode="nearest")
+    yield g.model(x, g.node("Tile", g.node("Neg", x), g.shape(1, 2, 1, 1)))
+
+
 def known_indices():
     """Gather of indices that are known: runs at equal distances, each once or several times."""
     for name, indices in {"irregular": [2, 0, 3], "backwards": [3, 2, 1, 0], "repeated": [1, 1, 1], "negative": [-1, 0, -1],
@@ -450,6 +474,6 @@ def all_models():
     from drawn_models import drawn
 
     for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer, dequantised, borders,
-                   bodies, exporters, repetitions, known_indices, lists):
+                   bodies, exporters, repetitions, resizes, known_indices, lists):
         yield from family()
     yield from drawn(range(80))

@@ -7,8 +7,6 @@
 namespace sluice::onnx_graph {
 namespace {
 
-constexpr std::size_t kMostRuns = 64;  ///< copies that known indices may take
-
 Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) {
   Shape shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
   shape.insert(shape.end(), indices.begin(), indices.end());
@@ -16,56 +14,15 @@ Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) 
   return shape;
 }
 
-/// Indices at equal distances: a part of the data; step 0 repeats one place.
-struct Run {
-  std::int64_t start = 0, step = 1, count = 1;
-};
-
-/// The known indices as runs, from the front as long as they go.
-std::vector<Run> runs_of(NodeContext& context, const std::vector<std::int64_t>& indices,
-                         std::int64_t size) {
-  std::vector<Run> runs;
-  for (std::int64_t place : indices) {
+/// The places that these indices are, counted from the front.
+std::vector<std::int64_t> places_of(NodeContext& context, std::vector<std::int64_t> indices,
+                                    std::int64_t size) {
+  for (std::int64_t& place : indices) {
     if (place < -size || place >= size)
       context.fail(fmt::format("its index {} is not below the size {}", place, size));
     if (place < 0) place += size;
-    Run* last = runs.empty() ? nullptr : &runs.back();
-    if (last != nullptr && last->count == 1) last->step = place - last->start;
-    if (last != nullptr && place == last->start + last->count * last->step)
-      ++last->count;
-    else
-      runs.push_back({place, 1, 1});
   }
-  return runs;
-}
-
-std::optional<View> part_of(View view, std::size_t axis, const Run& run) {
-  const bool is_repeated = run.step == 0;
-  auto part = sliced(view, axis, run.start, run.count == 1 || is_repeated ? 1 : run.step,
-                     is_repeated ? 1 : run.count);
-  if (part && is_repeated) repeat(*part, axis, run.count);
-  return part;
-}
-
-/// Each run is a view of the data; several are put together, a copy each.
-View gathered(NodeContext& context, const std::vector<Run>& runs, std::size_t axis,
-              ElementType type) {
-  View data = context.view(0);
-  const auto parts_of = [&]() -> std::optional<std::vector<View>> {
-    std::vector<View> parts;
-    for (const Run& run : runs) {
-      const auto part = part_of(data, axis, run);
-      if (!part) return std::nullopt;
-      parts.push_back(*part);
-    }
-    return parts;
-  };
-  auto parts = parts_of();
-  if (!parts) {
-    data = context.copied(data, type, context.output_name() + "_copied");
-    parts = parts_of();
-  }
-  return parts->size() == 1 ? parts->front() : join(context, std::move(*parts), axis, type);
+  return indices;
 }
 
 /// Nothing where the indices are not known, or too irregular.
@@ -73,9 +30,9 @@ std::optional<View> gathered_known(NodeContext& context, std::size_t axis) {
   const auto indices = context.known_integers(1);
   const Value data = context.in(0);
   if (!indices || indices->empty()) return std::nullopt;
-  const std::vector<Run> runs = runs_of(context, *indices, data.shape[axis]);
+  const std::vector<Run> runs = runs_of(places_of(context, *indices, data.shape[axis]));
   if (runs.size() > kMostRuns) return std::nullopt;
-  return context.reshape(gathered(context, runs, axis, data.type),
+  return context.reshape(gathered(context, context.view(0), axis, runs, data.type),
                          gathered_shape(data.shape, context.in(1).shape, axis), data.type);
 }
 

@@ -69,9 +69,7 @@ class GraphWalk {
       if (is_live[n]) visit(nodes[n], 0);
     for (const ValueInfo& info : model_.graph.outputs)
       guarded(fmt::format("the output '{}'", info.name), [&] { make_view_of(info.name); });
-    if (mistakes_.empty() && lowering_.cascade.einsums.empty())
-      for (const ValueInfo& info : model_.graph.outputs)
-        guarded(fmt::format("the output '{}'", info.name), [&] { copy_output(info.name); });
+    if (mistakes_.empty()) write_views();
     for (const ValueInfo& info : model_.graph.outputs)
       if (!is_there(info.name))
         mistake(fmt::format("no node makes the output '{}'", info.name), did_you_mean(info.name));
@@ -210,8 +208,30 @@ class GraphWalk {
       found->second.view = found->second.make_view(lowering_);
   }
 
-  /// A graph that only looks at its inputs in another way: what it puts out is copied.
-  void copy_output(const std::string& name) {
+  /// Of a graph that only looks at its inputs in another way all that it puts out is copied; of
+  /// others what stands there several times, but was made once.
+  void write_views() {
+    const bool computes = !lowering_.cascade.einsums.empty();
+    for (const ValueInfo& info : model_.graph.outputs) {
+      const auto found = lowering_.values.find(info.name);
+      if (found == lowering_.values.end() || (computes && !stands_repeatedly(found->second)))
+        continue;
+      guarded(fmt::format("the output '{}'", info.name), [&] {
+        copy_output(info.name, computes ? "what it puts out repeats values: priced as a copy"
+                                        : "nothing is computed: what it puts out is priced as a "
+                                          "copy");
+      });
+    }
+  }
+
+  static bool stands_repeatedly(const Value& value) {
+    if (value.constant || !value.view) return false;
+    const std::vector<Digits>& dimensions = value.view->dimensions;
+    return std::any_of(dimensions.begin(), dimensions.end(),
+                       [&](const Digits& digits) { return is_repeated(*value.view, digits); });
+  }
+
+  void copy_output(const std::string& name, const std::string& reason) {
     const auto maker = makers_.find(name);
     if (maker == makers_.end()) return;
     Node node;
@@ -219,7 +239,7 @@ class GraphWalk {
     node.inputs = {name};
     node.outputs = {name + "_copy"};
     NodeContext context(lowering_, node, maker->second);
-    context.approximate("nothing is computed: what it puts out is priced as a copy");
+    context.approximate(reason);
     const View copy = context.pointwise({context.view(0)}, node.outputs[0], context.in(0).type,
                                         [](const auto& x) { return x[0]; });
     lowering_.values[name].constant = nullptr;

@@ -46,6 +46,40 @@ TEST(OnnxCounts, APartThatStandsTwiceInAConcatIsCopiedTwice) {
   EXPECT_THAT(made.workload, HasSubstr("f[m,d] = max"));
 }
 
+// What a Conv makes stands 64 times in what the graph puts out: written once a value.
+TEST(OnnxCounts, RepetitionsThatTheGraphPutsOutAreWritten) {
+  ModelFile file;
+  file.add_input("x", {1, 8});
+  file.add_weight("w", {8, 4});
+  file.add_integers("shape", {64, 4});
+  file.add_node("MatMul", {"x", "w"}, "c");
+  file.add_node("Expand", {"c", "shape"}, "y");
+  file.add_output("y");
+  const OnnxImport made = imported(file);
+  EXPECT_EQ(operations(made, "Expand"), 64 * 4);
+  EXPECT_THAT(made.notes.at(0).message, HasSubstr("repeats values: priced as a copy"));
+}
+
+// 6 × 5 into at most 12 × 20: twice as large, 12 × 10; into at least 12 × 20: 24 × 20.
+TEST(OnnxCounts, AResizeKeepsTheAspectRatioWhereItsPolicySaysSo) {
+  for (const auto& [policy, places] :
+       {std::pair("not_larger", 12 * 10), std::pair("not_smaller", 24 * 20)}) {
+    ModelFile file(18);
+    file.add_input("x", {1, 2, 6, 5});
+    file.add_weight("w", {3, 2, 1, 1});
+    file.add_integers("sizes", {12, 20});
+    auto& resize = file.add_node("Resize", {"x", "", "", "sizes"}, "r");
+    set_integers(resize, "axes", {2, 3});
+    auto* attribute = resize.add_attribute();
+    attribute->set_name("keep_aspect_ratio_policy");
+    attribute->set_type(onnx::AttributeProto::STRING);
+    attribute->set_s(policy);
+    file.add_node("Conv", {"r", "w"}, "y");
+    file.add_output("y");
+    EXPECT_EQ(imported(file).macs, places * 3 * 2) << policy;
+  }
+}
+
 TEST(OnnxCounts, ShapesOfWhatIsWorkedOutBeforeTheRunAreNoParameters) {
   ModelFile file;
   file.add_input("x", {2, 6});
