@@ -449,6 +449,31 @@ def known_indices():
     yield g.model(g.node("Exp", g.node("Gather", x, g.constant(np.array([5, 0, 0, 6])), axis=1)))
 
 
+def constants():
+    """What follows from constants alone is worked out before."""
+    g = Graph("constant_product")
+    low = g.node("Mul", g.node("MatMul", g.weight(8, 2), g.weight(2, 6)), g.constant(np.float32(0.5)))
+    yield g.model(g.node("MatMul", g.input(3, 8), g.node("Add", g.weight(8, 6), low)))
+    g = Graph("constant_angles")
+    places = g.node("Unsqueeze", g.constant(np.arange(6, dtype=np.float32)), g.shape(1))
+    angles = g.node("MatMul", places, g.weight(1, 4))
+    angles = g.node("Concat", angles, angles, axis=-1)
+    yield g.model(g.node("Mul", g.input(6, 8), g.node("Add", g.node("Cos", angles), g.node("Sin", angles))))
+    g = Graph("constant_triangle")
+    ones = g.node("ConstantOfShape", g.shape(5, 5), value=numpy_helper.from_array(np.float32([1])))
+    masks = g.node("Trilu", ones, g.constant(np.int64(1))), g.node("Trilu", ones, upper=0)
+    yield g.model(*[g.node("Mul", g.input(5, 5), m) for m in masks])
+    g = Graph("constant_norms")
+    w = g.node("Softmax", g.node("Pad", g.weight(3, 4), g.shape(0, 1, 0, 1)), axis=-1)
+    yield g.model(g.node("Add", g.input(3, 6), g.node("ReduceMax", w, axes=[0])))
+    g = Graph("crop_and_pad", opset=18)
+    yield g.model(g.node("Exp", g.node("CenterCropPad", g.input(5, 4, 6), g.shape(2, 8), axes=[0, 1])))
+    g = Graph("gather_nd_known")
+    x = g.input(3, 4, 2)
+    yield g.model(g.node("Neg", g.node("GatherND", x, g.constant(np.array([[2, 1], [0, -1], [1, 1]])))),
+                  g.node("Neg", g.node("GatherND", x, g.constant(np.array([[[2]], [[0]]])))))
+
+
 def lists():
     """Sequences of tensors."""
     g = Graph("sequence_side_by_side")
@@ -474,6 +499,6 @@ def all_models():
     from drawn_models import drawn
 
     for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer, dequantised, borders,
-                   bodies, exporters, repetitions, resizes, known_indices, lists):
+                   bodies, exporters, repetitions, resizes, known_indices, constants, lists):
         yield from family()
     yield from drawn(range(80))

@@ -80,16 +80,45 @@ void gather_elements(NodeContext& context) {
   price_per_element(context, {indices_shape(context)});
 }
 
+/// Where the values that known indices name begin, were all dimensions that they index one.
+std::optional<std::vector<Run>> known_runs(NodeContext& context, std::size_t n_indexed) {
+  const auto indices = context.known_integers(1);
+  if (!indices || indices->empty()) return std::nullopt;
+  const Shape data = context.in(0).shape;
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < indices->size(); i += n_indexed) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < n_indexed; ++d)
+      place = place * data[d] + places_of(context, {indices->at(i + d)}, data[d])[0];
+    places.push_back(place);
+  }
+  auto runs = runs_of(places);
+  if (runs.size() > kMostRuns) return std::nullopt;
+  return runs;
+}
+
 void gather_nd(NodeContext& context) {
-  context.approximate("which values it reads is not known before the run");
-  const Shape data = context.in(0).shape, indices = context.in(1).shape;
+  const Value input = context.in(0);
+  const Shape data = input.shape, indices = context.in(1).shape;
   const std::int64_t batch = context.integer("batch_dims", 0);
   if (indices.empty() || indices.back() < 1 || batch < 0 ||
       indices.back() + batch > static_cast<std::int64_t>(data.size()))
     context.fail("its indices do not fit its data");
   Shape shape(indices.begin(), indices.end() - 1);
   shape.insert(shape.end(), data.begin() + batch + indices.back(), data.end());
-  price_per_element(context, {shape});
+  const auto n_indexed = static_cast<std::size_t>(indices.back());
+  const auto runs = batch == 0 ? known_runs(context, n_indexed) : std::nullopt;
+  if (!runs) {
+    context.approximate(context.known_integers(1)
+                            ? "the values that it reads stand for those that it names"
+                            : "which values it reads is not known before the run");
+    return price_per_element(context, {shape});
+  }
+  Shape flat(data.begin() + indices.back(), data.end());
+  flat.insert(flat.begin(), volume(Shape(data.begin(), data.begin() + indices.back())));
+  const View view = context.reshape(context.view(0), flat, input.type);
+  context.set(0, context.reshape(gathered(context, view, 0, *runs, input.type), shape, input.type),
+              input.type, input.is_nonnegative);
 }
 
 void scatter(NodeContext& context) {
