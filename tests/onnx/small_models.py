@@ -413,6 +413,30 @@ def repetitions():
     yield g.model(g.node("MatMul", a, b), g.node("Einsum", a, equation="ij->i"))
 
 
+def resizes():
+    """Nearest neighbours: repetitions where the places are, runs that are copied elsewhere."""
+    transforms = ["asymmetric", "half_pixel", "align_corners", "pytorch_half_pixel"]
+    for transform in transforms:
+        for rounding in ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]:
+            g = Graph(f"resize_{transform}_{rounding}", opset=19)
+            x = g.node("Resize", g.input(1, 1, 5, 4), "", g.constant(np.float32([1, 1, 2, 3])), mode="nearest",
+                       nearest_mode=rounding, coordinate_transformation_mode=transform)
+            yield g.model(g.node("Exp", x))
+    for policy in ["not_larger", "not_smaller"]:
+        g = Graph(f"resize_{policy}", opset=18)
+        x = g.node("Resize", g.input(1, 1, 6, 5), "", "", g.shape(12, 20), mode="nearest", axes=[2, 3],
+                   keep_aspect_ratio_policy=policy)
+        yield g.model(g.node("Exp", x))
+    g = Graph("resize_cropped", opset=19)
+    roi = g.constant(np.float32([0.2, 0.2, 0.8, 0.8]))
+    x = g.node("Resize", g.input(1, 1, 6, 5), roi, "", g.shape(12, 10), mode="nearest", axes=[2, 3],
+               coordinate_transformation_mode="tf_crop_and_resize")
+    yield g.model(g.node("Exp", x))
+    g = Graph("resize_to_an_output", opset=19)
+    x = g.node("Resize", g.node("Relu", g.input(1, 2, 3, 3)), "", g.constant(np.float32([1, 1, 2, 2])), mode="nearest")
+    yield g.model(x, g.node("Tile", g.node("Neg", x), g.shape(1, 2, 1, 1)))
+
+
 def known_indices():
     """Gather of indices that are known: runs at equal distances, each once or several times."""
     for name, indices in {"irregular": [2, 0, 3], "backwards": [3, 2, 1, 0], "repeated": [1, 1, 1], "negative": [-1, 0, -1],
@@ -423,6 +447,31 @@ def known_indices():
     g = Graph("gather_of_digits")
     x = g.node("Reshape", g.node("Transpose", g.input(2, 3, 4), perm=[1, 0, 2]), g.shape(3, 8))
     yield g.model(g.node("Exp", g.node("Gather", x, g.constant(np.array([5, 0, 0, 6])), axis=1)))
+
+
+def constants():
+    """What follows from constants alone is worked out before."""
+    g = Graph("constant_product")
+    low = g.node("Mul", g.node("MatMul", g.weight(8, 2), g.weight(2, 6)), g.constant(np.float32(0.5)))
+    yield g.model(g.node("MatMul", g.input(3, 8), g.node("Add", g.weight(8, 6), low)))
+    g = Graph("constant_angles")
+    places = g.node("Unsqueeze", g.constant(np.arange(6, dtype=np.float32)), g.shape(1))
+    angles = g.node("MatMul", places, g.weight(1, 4))
+    angles = g.node("Concat", angles, angles, axis=-1)
+    yield g.model(g.node("Mul", g.input(6, 8), g.node("Add", g.node("Cos", angles), g.node("Sin", angles))))
+    g = Graph("constant_triangle")
+    ones = g.node("ConstantOfShape", g.shape(5, 5), value=numpy_helper.from_array(np.float32([1])))
+    masks = g.node("Trilu", ones, g.constant(np.int64(1))), g.node("Trilu", ones, upper=0)
+    yield g.model(*[g.node("Mul", g.input(5, 5), m) for m in masks])
+    g = Graph("constant_norms")
+    w = g.node("Softmax", g.node("Pad", g.weight(3, 4), g.shape(0, 1, 0, 1)), axis=-1)
+    yield g.model(g.node("Add", g.input(3, 6), g.node("ReduceMax", w, axes=[0])))
+    g = Graph("crop_and_pad", opset=18)
+    yield g.model(g.node("Exp", g.node("CenterCropPad", g.input(5, 4, 6), g.shape(2, 8), axes=[0, 1])))
+    g = Graph("gather_nd_known")
+    x = g.input(3, 4, 2)
+    yield g.model(g.node("Neg", g.node("GatherND", x, g.constant(np.array([[2, 1], [0, -1], [1, 1]])))),
+                  g.node("Neg", g.node("GatherND", x, g.constant(np.array([[[2]], [[0]]])))))
 
 
 def lists():
@@ -450,6 +499,6 @@ def all_models():
     from drawn_models import drawn
 
     for family in (convolutions, pools, products, elementwise, norms, layouts, quantised, newer, dequantised, borders,
-                   bodies, exporters, repetitions, known_indices, lists):
+                   bodies, exporters, repetitions, resizes, known_indices, constants, lists):
         yield from family()
     yield from drawn(range(80))

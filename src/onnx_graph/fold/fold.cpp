@@ -36,9 +36,10 @@ class Folder {
         {"Squeeze", &Folder::squeeze},     {"Unsqueeze", &Folder::unsqueeze},
         {"Identity", &Folder::identity},   {"Cast", &Folder::cast},
         {"Transpose", &Folder::transpose}, {"Range", &Folder::range},
-        {"Expand", &Folder::expand},       {"Where", &Folder::where},
-        {"ReduceProd", &Folder::reduce},   {"ReduceSum", &Folder::reduce},
-        {"ReduceMax", &Folder::reduce},    {"ReduceMin", &Folder::reduce},
+        {"Trilu", &Folder::triangle},      {"Expand", &Folder::expand},
+        {"Where", &Folder::where},         {"ReduceProd", &Folder::reduce},
+        {"ReduceSum", &Folder::reduce},    {"ReduceMax", &Folder::reduce},
+        {"ReduceMin", &Folder::reduce},
     };
     if (const auto found = table.find(node_.type); found != table.end())
       return (this->*found->second)();
@@ -109,7 +110,8 @@ class Folder {
 
   std::vector<Constant> constant() {
     Constant result;
-    if (const Attribute* a = node_.find("value"); a != nullptr && a->tensor) return {*a->tensor};
+    for (const char* name : {"value", "sparse_value"})
+      if (const Attribute* a = node_.find(name); a != nullptr && a->tensor) return {*a->tensor};
     if (const Attribute* a = node_.find("value_int")) return {whole_numbers({}, {a->i})};
     if (const Attribute* a = node_.find("value_ints"))
       return {whole_numbers({static_cast<std::int64_t>(a->ints.size())}, a->ints)};
@@ -411,6 +413,23 @@ class Folder {
       places.push_back(place);
     }
     return {picked(data, shape, places)};
+  }
+
+  std::vector<Constant> triangle() {
+    Constant result = numbers(0);
+    const std::size_t rank = result.shape.size();
+    if (rank < 2) throw NotKnown{};
+    const std::int64_t rows = result.shape[rank - 2], columns = result.shape[rank - 1];
+    const std::int64_t diagonal = has(1) ? whole(1).at(0) : 0;
+    const bool is_upper = attribute("upper", 1) != 0;
+    for (std::int64_t i = 0, n = count_of(result.shape); i < n; ++i) {
+      const std::int64_t place = i % columns - i / columns % rows;
+      if (is_upper ? place >= diagonal : place <= diagonal) continue;
+      if (result.integers) (*result.integers)[static_cast<std::size_t>(i)] = 0;
+      if (result.reals) (*result.reals)[static_cast<std::size_t>(i)] = 0;
+    }
+    result.uniform.reset();
+    return {result};
   }
 
   std::vector<Constant> range() {

@@ -26,7 +26,8 @@ struct Value {
   Shape shape;
   std::shared_ptr<const Constant> constant;  ///< null: not known before the run
   std::set<std::string> sources;             ///< of a constant: those it was made of, by name
-  std::optional<View> view;                  ///< of a constant: only when somebody reads it
+  bool has_table = false;    ///< of a constant: values that follow from shapes alone are in it
+  std::optional<View> view;  ///< of a constant: only when somebody reads it
   bool is_nonnegative = false;
   std::optional<Dequantised> dequantised;  ///< operators may take the integers instead
   /// Of a sequence, which is no tensor: what is in it.

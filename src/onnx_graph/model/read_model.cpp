@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
 
+#include "onnx_graph/model/external_data.h"
 #include "onnx_graph/model/onnx_messages.h"
 #include "onnx_graph/model/tensor_numbers.h"
 
@@ -20,6 +23,7 @@ namespace {
 constexpr int kMostDimensions = 32;
 constexpr int kDeepestGraphs = 16;
 constexpr int kOldestIr = 3;
+constexpr std::int64_t kAlwaysKept = 4096;
 
 struct Unreadable {
   std::string message, hint;
@@ -27,6 +31,8 @@ struct Unreadable {
 
 class ModelReader {
  public:
+  explicit ModelReader(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
   Model read(const onnx::ModelProto& model) {
     if (!model.has_graph())
       throw Unreadable{"the file holds no ONNX graph", "is it an ONNX model, and whole?"};
@@ -106,6 +112,8 @@ class ModelReader {
     attribute.strings.assign(from.strings().begin(), from.strings().end());
     attribute.refers_to = from.ref_attr_name();
     if (from.has_t()) attribute.tensor = std::make_shared<Constant>(constant(from.t()));
+    if (from.has_sparse_tensor())
+      attribute.tensor = std::make_shared<Constant>(dense_shape(from.sparse_tensor()));
     if (from.has_g()) attribute.graph = std::make_shared<Graph>(graph(from.g(), depth + 1));
     return attribute;
   }
@@ -141,42 +149,84 @@ class ModelReader {
     return shape;
   }
 
-  /// Values may be left out, but those that are there must be as many as the shape says.
-  static void check_length(const onnx::TensorProto& from, const Constant& tensor) {
-    const std::size_t length = from.raw_data().size();
-    const std::int64_t bits = bits_of(tensor.type);
-    if (length == 0 || !is_of_numbers(tensor.type)) return;
+  /// Bytes that the shape asks for, where they can be counted.
+  static std::optional<std::int64_t> bytes_of(const Constant& tensor) {
+    if (!is_of_numbers(tensor.type)) return std::nullopt;
     std::int64_t values = 1;
-    bool is_countable = true;
     for (const std::int64_t size : tensor.shape) {
-      is_countable &= size == 0 || values <= std::numeric_limits<std::int32_t>::max() *
-                                                 std::int64_t{1024} / size;
-      values = is_countable ? values * size : values;
+      if (size != 0 &&
+          values > std::numeric_limits<std::int32_t>::max() * std::int64_t{1024} / size)
+        return std::nullopt;
+      values *= size;
     }
-    const std::int64_t wanted = (values * bits + 7) / 8;
-    if (is_countable && wanted == static_cast<std::int64_t>(length)) return;
+    return (values * bits_of(tensor.type) + 7) / 8;
+  }
+
+  /// Values may be left out, but those that are there must be as many as the shape says.
+  static void check_length(const onnx::TensorProto& from, const Constant& tensor,
+                           std::int64_t length) {
+    const auto wanted = bytes_of(tensor);
+    if (length == 0 || !is_of_numbers(tensor.type) || wanted == length) return;
     throw Unreadable{fmt::format("the tensor '{}' of shape [{}] has {} bytes of values{}",
                                  from.name(), fmt::join(tensor.shape, ", "), length,
-                                 is_countable ? fmt::format(", not {}", wanted) : ""),
+                                 wanted ? fmt::format(", not {}", *wanted) : ""),
                      "the file is damaged, or was cut off"};
+  }
+
+  /// Whether the numbers of a tensor are kept. Those of small ones, which shapes follow from,
+  /// always are.
+  std::optional<std::int64_t> kept_numbers(const Constant& tensor) const {
+    std::int64_t count = 1;
+    for (const std::int64_t size : tensor.shape) {
+      if (size != 0 && count > kMostNumbersOfATensor / size) return std::nullopt;
+      count *= size;
+    }
+    if (count > kAlwaysKept && n_numbers_ + count > kMostNumbers) return std::nullopt;
+    return count;
+  }
+
+  void keep_numbers(const onnx::TensorProto& from, std::int64_t count, Constant& constant) {
+    read_numbers(from, count, constant);
+    if (constant.has_numbers()) n_numbers_ += count;
   }
 
   Constant constant(const onnx::TensorProto& from) {
     Constant result;
     result.type = static_cast<ElementType>(from.data_type());
     result.shape = shape_of(from.name(), from.dims());
-    if (from.data_location() == onnx::TensorProto::EXTERNAL) return result;
-    check_length(from, result);
-    std::int64_t count = 1;
-    for (const std::int64_t size : result.shape)
-      if (size != 0 && count > kMostNumbersOfATensor / size)
-        return result;
-      else
-        count *= size;
-    if (n_numbers_ + count > kMostNumbers) return result;
-    read_numbers(from, count, result);
-    if (result.has_numbers()) n_numbers_ += count;
+    const auto count = kept_numbers(result);
+    if (from.data_location() == onnx::TensorProto::EXTERNAL) {
+      read_from_beside(from, count, result);
+      return result;
+    }
+    check_length(from, result, static_cast<std::int64_t>(from.raw_data().size()));
+    if (count) keep_numbers(from, *count, result);
     return result;
+  }
+
+  /// Values in a file beside the model, which need not be there.
+  void read_from_beside(const onnx::TensorProto& from, std::optional<std::int64_t> count,
+                        Constant& constant) {
+    try {
+      const ExternalData data = external_data(from);
+      const auto wanted = bytes_of(constant);
+      if (data.length) check_length(from, constant, *data.length);
+      if (!wanted) return;
+      if (!count) {
+        check_external(data, *wanted, folder_);
+        return;
+      }
+      const auto bytes = read_external(data, *wanted, folder_);
+      if (!bytes) return;
+      onnx::TensorProto here;
+      here.set_raw_data(*bytes);
+      keep_numbers(here, *count, constant);
+    } catch (const std::invalid_argument& mistake) {
+      throw Unreadable{fmt::format("the tensor '{}': {}", from.name(), mistake.what()), ""};
+    } catch (const std::length_error& mistake) {
+      throw Unreadable{fmt::format("the tensor '{}' has {}", from.name(), mistake.what()),
+                       "that file is damaged, or was cut off"};
+    }
   }
 
   static Constant dense_shape(const onnx::SparseTensorProto& from) {
@@ -186,6 +236,7 @@ class ModelReader {
     return result;
   }
 
+  std::filesystem::path folder_;
   std::size_t n_nodes_ = 0;
   std::int64_t n_numbers_ = 0;
 };
@@ -208,7 +259,7 @@ Result<Model> read_model(const std::string& path) {
     return mistake("this is no ONNX model, or a part of one is missing",
                    "the file ends early, or its bytes are not those of a protobuf ModelProto");
   try {
-    return ModelReader().read(model);
+    return ModelReader(std::filesystem::path(path).parent_path()).read(model);
   } catch (const Unreadable& unreadable) {
     return mistake(unreadable.message, unreadable.hint);
   }

@@ -11,7 +11,8 @@ namespace sluice::onnx_graph {
 inline constexpr std::int64_t kMostNumbersOfATensor = 1 << 20;
 inline constexpr std::int64_t kMostNumbers = 1 << 22;
 
-/// The model in a file, as plain values. Numbers in other files (external data) are not read.
+/// The model in a file, as plain values. Numbers in files beside it (external data) are read where
+/// those are there.
 Result<Model> read_model(const std::string& path);
 
 }  // namespace sluice::onnx_graph

@@ -180,7 +180,7 @@ void convolution(NodeContext& context) {
 }
 
 /// The channels come last, of weights perhaps too.
-void convolution_of_last_channels(NodeContext& context) {
+View convolved_last_channels(NodeContext& context, const std::string& name) {
   const Value input = context.in(0), weight = context.in(1);
   const std::size_t rank = input.shape.size();
   if (rank < 3 || weight.shape.size() != rank) context.fail("its input has no plane");
@@ -189,12 +189,15 @@ void convolution_of_last_channels(NodeContext& context) {
   for (std::size_t d = 2; d < rank; ++d) to_back.push_back(d);
   to_back.push_back(1);
   const bool is_last = weight.shape[1] * context.integer("group", 1) != input.shape[rank - 1];
-  const std::string name = context.output_name();
   View result = convolve(context, transposed(context.view(0), to_front),
                          is_last ? transposed(context.view(1), to_front) : context.view(1),
                          context.has(2) ? name + "_product" : name, input.type);
   if (context.has(2)) result = add_to_channels(context, result, context.view(2), name, input.type);
-  context.set(0, transposed(result, to_back), input.type);
+  return transposed(result, to_back);
+}
+
+void convolution_of_last_channels(NodeContext& context) {
+  context.set(0, convolved_last_channels(context, context.output_name()), context.in(0).type);
 }
 
 /// Inputs: x, weights, offsets, biases, a mask.
@@ -209,26 +212,35 @@ void deformed_convolution(NodeContext& context) {
   context.set(0, std::move(result), type);
 }
 
-/// Microsoft's: convolution, an addend, an activation.
-void fused_convolution(NodeContext& context) {
+/// What Microsoft's do with what a convolution makes: an addend, an activation.
+void add_and_activate(NodeContext& context, const View& convolved) {
   const ElementType type = context.in(0).type;
-  const std::string name = context.output_name();
-  View result = convolve(context, context.view(0), context.view(1), name + "_product", type);
-  if (context.has(2))
-    result = add_to_channels(context, result, context.view(2), name + "_biased", type);
-  std::vector<View> views = {result};
+  std::vector<View> views = {convolved};
   if (context.has(3)) views.push_back(context.view(3));
   const std::string activation = context.text("activation", "");
   if (activation != "Relu" && !activation.empty())
     context.approximate(fmt::format("its activation {} is priced as Relu", activation));
   context.set(0,
-              context.pointwise(views, name, type,
+              context.pointwise(views, context.output_name(), type,
                                 [&](const auto& x) {
                                   Expr sum = x.size() > 1 ? x[0] + x[1] : x[0];
                                   return activation.empty() ? sum
                                                             : maximum(std::move(sum), number(0));
                                 }),
               type, activation == "Relu");
+}
+
+void fused_convolution(NodeContext& context) {
+  const ElementType type = context.in(0).type;
+  const std::string name = context.output_name();
+  View result = convolve(context, context.view(0), context.view(1), name + "_product", type);
+  if (context.has(2))
+    result = add_to_channels(context, result, context.view(2), name + "_biased", type);
+  add_and_activate(context, result);
+}
+
+void fused_convolution_of_last_channels(NodeContext& context) {
+  add_and_activate(context, convolved_last_channels(context, context.output_name() + "_biased"));
 }
 
 }  // namespace
@@ -270,6 +282,7 @@ void add_convolutions(OperatorTable& table) {
   table["Conv"] = convolution<convolve>;
   table["ConvTranspose"] = convolution<convolve_transposed>;
   table["FusedConv"] = fused_convolution;
+  table["NhwcFusedConv"] = fused_convolution_of_last_channels;
   table["NhwcConv"] = convolution_of_last_channels;
   table["DeformConv"] = deformed_convolution;
 }

@@ -170,6 +170,28 @@ class Join {
   std::set<std::size_t> put_out_;  ///< tensors that the graph asks for by themselves
 };
 
+/// Each value of a dimension, `times` times.
+void repeat_each(View& view, std::size_t dimension, std::int64_t times) {
+  View repeated = view;
+  repeated.dimensions.emplace_back();
+  repeat(repeated, repeated.dimensions.size() - 1, times);
+  view.n_slots = repeated.n_slots;
+  view.dimensions[dimension].push_back(repeated.dimensions.back()[0]);
+}
+
+/// Nothing where a run's digits do not come apart from the others.
+std::optional<std::vector<View>> parts_of(const View& data, std::size_t axis,
+                                          const std::vector<Run>& runs) {
+  std::vector<View> parts;
+  for (const Run& run : runs) {
+    auto part = sliced(data, axis, run.start, run.step, run.count);
+    if (!part) return std::nullopt;
+    if (run.times > 1) repeat_each(*part, axis, run.times);
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
 void concatenate(NodeContext& context) {
   const Value first = context.in(0);
   std::vector<View> views;
@@ -195,6 +217,34 @@ void concatenate(NodeContext& context) {
 
 View join(NodeContext& context, std::vector<View> views, std::size_t axis, ElementType type) {
   return Join(context, std::move(views), axis, type).run();
+}
+
+std::vector<Run> runs_of(const std::vector<std::int64_t>& places) {
+  std::vector<Run> runs;
+  for (std::size_t i = 0, next = 0; i < places.size(); i = next) {
+    while (next < places.size() && places[next] == places[i]) ++next;
+    const auto times = static_cast<std::int64_t>(next - i);
+    Run* last = runs.empty() ? nullptr : &runs.back();
+    const bool fits = last != nullptr && last->times == times &&
+                      (last->count == 1 || places[i] == last->start + last->count * last->step);
+    if (!fits) {
+      runs.push_back({places[i], 1, 1, times});
+      continue;
+    }
+    if (last->count == 1) last->step = places[i] - last->start;
+    ++last->count;
+  }
+  return runs;
+}
+
+View gathered(NodeContext& context, View data, std::size_t axis, const std::vector<Run>& runs,
+              ElementType type) {
+  auto parts = parts_of(data, axis, runs);
+  if (!parts) {
+    data = context.copied(data, type, context.output_name() + "_copied");
+    parts = parts_of(data, axis, runs);
+  }
+  return parts->size() == 1 ? parts->front() : join(context, std::move(*parts), axis, type);
 }
 
 void add_joins(OperatorTable& table) { table["Concat"] = concatenate; }

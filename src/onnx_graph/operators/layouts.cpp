@@ -305,12 +305,8 @@ Pads read_pads(NodeContext& context, std::size_t rank) {
 }
 
 /// A tensor with a border in which the input is written; what nobody writes has the value.
-void pad(NodeContext& context) {
+void put_border(NodeContext& context, const Pads& pads) {
   const Value input = context.in(0);
-  const std::string mode = context.text("mode", "constant");
-  const Pads pads = read_pads(context, input.shape.size());
-  if (mode != "constant")
-    context.approximate(fmt::format("a border by {} is priced as one of zeros", mode));
   View view = context.view(0);
   bool pads_anything = false;
   for (std::size_t d = 0; d < input.shape.size(); ++d) {
@@ -355,6 +351,36 @@ void pad(NodeContext& context) {
               input.is_nonnegative && pads.value >= 0);
 }
 
+void pad(NodeContext& context) {
+  const std::string mode = context.text("mode", "constant");
+  if (mode != "constant")
+    context.approximate(fmt::format("a border by {} is priced as one of zeros", mode));
+  put_border(context, read_pads(context, context.in(0).shape.size()));
+}
+
+/// The middle of the input, or the input in the middle of zeros.
+void center_crop_pad(NodeContext& context) {
+  const Shape shape = context.in(0).shape;
+  const std::vector<std::int64_t> sizes = context.integers(1);
+  std::vector<std::int64_t> axes = context.integers("axes");
+  for (std::size_t d = axes.size(); axes.size() < sizes.size() && !context.has_attribute("axes");
+       ++d)
+    axes.push_back(static_cast<std::int64_t>(d));
+  if (axes.size() != sizes.size()) context.fail("its sizes do not fit its input");
+  Pads pads;
+  pads.before.assign(shape.size(), 0);
+  pads.after = pads.before;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t d = context.axis(axes[i], shape.size());
+    if (sizes[i] < 1 || sizes[i] >= std::int64_t{1} << 31)
+      context.fail("a size of its result is below 1, or too large");
+    const std::int64_t more = sizes[i] - shape[d];
+    pads.before[d] = more / 2;
+    pads.after[d] = more - more / 2;
+  }
+  put_border(context, pads);
+}
+
 }  // namespace
 
 void add_layouts(OperatorTable& table) {
@@ -373,6 +399,7 @@ void add_layouts(OperatorTable& table) {
   table["DepthToSpace"] = depth_to_space;
   table["Dropout"] = dropout;
   table["Pad"] = pad;
+  table["CenterCropPad"] = center_crop_pad;
 }
 
 }  // namespace sluice::onnx_graph

@@ -12,6 +12,11 @@ bool fits(const Shape& from, const Shape& to) {
   return true;
 }
 
+/// Known indices, axes and sizes, which are no parameters.
+bool is_place(const Value& value) {
+  return value.constant && (value.type == ElementType::kInt64 || value.type == ElementType::kInt32);
+}
+
 /// One value for all of an input's: each is read and added up.
 View summary(NodeContext& context, const View& view, std::size_t input, ElementType type) {
   std::set<std::size_t> all;
@@ -33,7 +38,7 @@ void price_per_element(NodeContext& context, const std::vector<Shape>& shapes,
   for (std::size_t i = 0; i < context.n_inputs(); ++i) {
     if (!context.has(i) || context.scalar(i)) continue;
     if (read_views.empty()) type = context.in(i).type;
-    read_views.push_back(context.view(i));
+    read_views.push_back(is_place(context.in(i)) ? context.uncounted_view(i) : context.view(i));
     read_shapes.push_back(context.in(i).shape);
   }
   if (read_views.empty()) context.fail("it reads nothing, and its values are not known");

@@ -7,8 +7,6 @@
 namespace sluice::onnx_graph {
 namespace {
 
-constexpr std::size_t kMostRuns = 64;  ///< copies that known indices may take
-
 Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) {
   Shape shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
   shape.insert(shape.end(), indices.begin(), indices.end());
@@ -16,56 +14,15 @@ Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) 
   return shape;
 }
 
-/// Indices at equal distances: a part of the data; step 0 repeats one place.
-struct Run {
-  std::int64_t start = 0, step = 1, count = 1;
-};
-
-/// The known indices as runs, from the front as long as they go.
-std::vector<Run> runs_of(NodeContext& context, const std::vector<std::int64_t>& indices,
-                         std::int64_t size) {
-  std::vector<Run> runs;
-  for (std::int64_t place : indices) {
+/// The places that these indices are, counted from the front.
+std::vector<std::int64_t> places_of(NodeContext& context, std::vector<std::int64_t> indices,
+                                    std::int64_t size) {
+  for (std::int64_t& place : indices) {
     if (place < -size || place >= size)
       context.fail(fmt::format("its index {} is not below the size {}", place, size));
     if (place < 0) place += size;
-    Run* last = runs.empty() ? nullptr : &runs.back();
-    if (last != nullptr && last->count == 1) last->step = place - last->start;
-    if (last != nullptr && place == last->start + last->count * last->step)
-      ++last->count;
-    else
-      runs.push_back({place, 1, 1});
   }
-  return runs;
-}
-
-std::optional<View> part_of(View view, std::size_t axis, const Run& run) {
-  const bool is_repeated = run.step == 0;
-  auto part = sliced(view, axis, run.start, run.count == 1 || is_repeated ? 1 : run.step,
-                     is_repeated ? 1 : run.count);
-  if (part && is_repeated) repeat(*part, axis, run.count);
-  return part;
-}
-
-/// Each run is a view of the data; several are put together, a copy each.
-View gathered(NodeContext& context, const std::vector<Run>& runs, std::size_t axis,
-              ElementType type) {
-  View data = context.view(0);
-  const auto parts_of = [&]() -> std::optional<std::vector<View>> {
-    std::vector<View> parts;
-    for (const Run& run : runs) {
-      const auto part = part_of(data, axis, run);
-      if (!part) return std::nullopt;
-      parts.push_back(*part);
-    }
-    return parts;
-  };
-  auto parts = parts_of();
-  if (!parts) {
-    data = context.copied(data, type, context.output_name() + "_copied");
-    parts = parts_of();
-  }
-  return parts->size() == 1 ? parts->front() : join(context, std::move(*parts), axis, type);
+  return indices;
 }
 
 /// Nothing where the indices are not known, or too irregular.
@@ -73,9 +30,9 @@ std::optional<View> gathered_known(NodeContext& context, std::size_t axis) {
   const auto indices = context.known_integers(1);
   const Value data = context.in(0);
   if (!indices || indices->empty()) return std::nullopt;
-  const std::vector<Run> runs = runs_of(context, *indices, data.shape[axis]);
+  const std::vector<Run> runs = runs_of(places_of(context, *indices, data.shape[axis]));
   if (runs.size() > kMostRuns) return std::nullopt;
-  return context.reshape(gathered(context, runs, axis, data.type),
+  return context.reshape(gathered(context, context.view(0), axis, runs, data.type),
                          gathered_shape(data.shape, context.in(1).shape, axis), data.type);
 }
 
@@ -123,16 +80,45 @@ void gather_elements(NodeContext& context) {
   price_per_element(context, {indices_shape(context)});
 }
 
+/// Where the values that known indices name begin, were all dimensions that they index one.
+std::optional<std::vector<Run>> known_runs(NodeContext& context, std::size_t n_indexed) {
+  const auto indices = context.known_integers(1);
+  if (!indices || indices->empty()) return std::nullopt;
+  const Shape data = context.in(0).shape;
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < indices->size(); i += n_indexed) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < n_indexed; ++d)
+      place = place * data[d] + places_of(context, {indices->at(i + d)}, data[d])[0];
+    places.push_back(place);
+  }
+  auto runs = runs_of(places);
+  if (runs.size() > kMostRuns) return std::nullopt;
+  return runs;
+}
+
 void gather_nd(NodeContext& context) {
-  context.approximate("which values it reads is not known before the run");
-  const Shape data = context.in(0).shape, indices = context.in(1).shape;
+  const Value input = context.in(0);
+  const Shape data = input.shape, indices = context.in(1).shape;
   const std::int64_t batch = context.integer("batch_dims", 0);
   if (indices.empty() || indices.back() < 1 || batch < 0 ||
       indices.back() + batch > static_cast<std::int64_t>(data.size()))
     context.fail("its indices do not fit its data");
   Shape shape(indices.begin(), indices.end() - 1);
   shape.insert(shape.end(), data.begin() + batch + indices.back(), data.end());
-  price_per_element(context, {shape});
+  const auto n_indexed = static_cast<std::size_t>(indices.back());
+  const auto runs = batch == 0 ? known_runs(context, n_indexed) : std::nullopt;
+  if (!runs) {
+    context.approximate(context.known_integers(1)
+                            ? "the values that it reads stand for those that it names"
+                            : "which values it reads is not known before the run");
+    return price_per_element(context, {shape});
+  }
+  Shape flat(data.begin() + indices.back(), data.end());
+  flat.insert(flat.begin(), volume(Shape(data.begin(), data.begin() + indices.back())));
+  const View view = context.reshape(context.view(0), flat, input.type);
+  context.set(0, context.reshape(gathered(context, view, 0, *runs, input.type), shape, input.type),
+              input.type, input.is_nonnegative);
 }
 
 void scatter(NodeContext& context) {

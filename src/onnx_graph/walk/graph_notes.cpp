@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "onnx_graph/model/schema_attributes.h"
+
 namespace sluice::onnx_graph {
 namespace {
 
@@ -40,6 +42,22 @@ std::string text_of(const std::vector<Dimension>& declared) {
     texts.push_back(dimension.size ? std::to_string(*dimension.size)
                                    : (dimension.symbol.empty() ? "?" : dimension.symbol));
   return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+/// Nodes by type and attribute.
+void collect_unknown(
+    const Node& node,
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>>& unknown) {
+  const bool is_onnx = node.domain.empty() || node.domain == "ai.onnx";
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.graph)
+      for (const Node& inner : attribute.graph->nodes) collect_unknown(inner, unknown);
+    if (!is_onnx || schema_attributes(node.type).empty() ||
+        schema_attributes(node.type).count(attribute.name) > 0)
+      continue;
+    unknown[{node.type, attribute.name}].push_back(
+        node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name);
+  }
 }
 
 }  // namespace
@@ -80,6 +98,27 @@ void note_dead_nodes(const std::vector<Node>& nodes, const std::vector<bool>& is
                    names.size(), names.size() == 1 ? " is" : "s are",
                    names.size() == 1 ? "it makes" : "they make"),
        fmt::format("at {}", listed(names, ", ")));
+}
+
+void note_unknown_attributes(const std::vector<Node>& nodes, const std::vector<bool>& is_live,
+                             const std::string& file, Lowering& lowering) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> unknown;
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    if (is_live[n]) collect_unknown(nodes[n], unknown);
+  for (const auto& [attribute, names] : unknown) {
+    const auto& [type, name] = attribute;
+    const std::set<std::string>& known = schema_attributes(type);
+    const std::string nearest = nearest_name(name, {known.begin(), known.end()});
+    lowering.notes.push_back(
+        {Severity::kWarning,
+         {file, 0, 0},
+         fmt::format(
+             "{} × {} with the attribute '{}', which ONNX's {} does not have: it is ignored",
+             names.size(), type, name, type),
+         "",
+         fmt::format("{}at {}", nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest),
+                     listed(names, ", "))});
+  }
 }
 
 void note_opset(const Model& model, const std::string& file, Lowering& lowering) {

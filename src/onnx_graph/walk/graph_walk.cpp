@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 #include "onnx_graph/fold/fold.h"
@@ -14,7 +15,9 @@
 #include "onnx_graph/walk/bodies.h"
 #include "onnx_graph/walk/graph_notes.h"
 #include "onnx_graph/walk/live_nodes.h"
+#include "onnx_graph/walk/worked_out.h"
 #include "sluice/support/error.h"
+#include "sluice/support/expression.h"
 
 namespace sluice::onnx_graph {
 namespace {
@@ -33,6 +36,28 @@ std::string as_variable(const std::string& symbol) {
   for (const char c : symbol) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "d" + name;
   return name;
+}
+
+/// The names in a dimension like `past + seq`.
+std::vector<std::string> terms_of(const std::string& symbol) {
+  const auto expression = Expression::parse(symbol);
+  return expression ? expression->names() : std::vector<std::string>{symbol};
+}
+
+/// The size of such a dimension, where those of all its names are known.
+std::optional<std::int64_t> composed_size(const std::string& symbol, const SizeLookup& known) {
+  const auto expression = Expression::parse(symbol);
+  if (!expression || expression->names().empty()) return std::nullopt;
+  ExpressionScope scope;
+  scope.lookup = [&](const std::string& name) -> std::optional<ExpressionValue> {
+    const auto size = known(name);
+    return size ? std::optional<ExpressionValue>(static_cast<double>(*size)) : std::nullopt;
+  };
+  const auto value = expression->evaluate(scope);
+  const double* size = value ? std::get_if<double>(&*value) : nullptr;
+  if (size == nullptr || !(*size >= 0 && *size < 0x1p53) || *size != std::floor(*size))
+    return std::nullopt;
+  return static_cast<std::int64_t>(*size);
 }
 
 /// Operators whose names say what they are, in whatever domain.
@@ -61,6 +86,7 @@ class GraphWalk {
     note_opset(model_, file_, lowering_);
     const std::vector<bool> is_live = live_nodes(model_.graph, nodes);
     note_dead_nodes(nodes, is_live, file_, lowering_);
+    note_unknown_attributes(nodes, is_live, file_, lowering_);
     for (const ValueInfo& info : model_.graph.outputs) lowering_.outputs.insert(info.name);
     add_constants(model_.graph);
     for (const ValueInfo& info : model_.graph.inputs)
@@ -69,9 +95,7 @@ class GraphWalk {
       if (is_live[n]) visit(nodes[n], 0);
     for (const ValueInfo& info : model_.graph.outputs)
       guarded(fmt::format("the output '{}'", info.name), [&] { make_view_of(info.name); });
-    if (mistakes_.empty() && lowering_.cascade.einsums.empty())
-      for (const ValueInfo& info : model_.graph.outputs)
-        guarded(fmt::format("the output '{}'", info.name), [&] { copy_output(info.name); });
+    if (mistakes_.empty()) write_views();
     for (const ValueInfo& info : model_.graph.outputs)
       if (!is_there(info.name))
         mistake(fmt::format("no node makes the output '{}'", info.name), did_you_mean(info.name));
@@ -163,13 +187,16 @@ class GraphWalk {
     const std::string name =
         as_variable(is_named ? dimension.symbol : fmt::format("{}_dim_{}", info.name, d));
     const auto given = sizes_.given.find(name);
-    if (given == sizes_.given.end()) {
-      mistake(fmt::format("dimension {} of the input '{}' has no size{}", d, info.name,
-                          is_named ? fmt::format(", only the name '{}'", dimension.symbol) : ""),
-              meant_setting(name));
-      return std::nullopt;
-    }
-    return given_size(name, given->second);
+    if (given != sizes_.given.end()) return given_size(name, given->second);
+    const auto known = [&](const std::string& term) -> std::optional<std::int64_t> {
+      const auto found = sizes_.given.find(as_variable(term));
+      return found == sizes_.given.end() ? std::nullopt : given_size(found->first, found->second);
+    };
+    if (const auto size = composed_size(dimension.symbol, known)) return size;
+    mistake(fmt::format("dimension {} of the input '{}' has no size{}", d, info.name,
+                        is_named ? fmt::format(", only the name '{}'", dimension.symbol) : ""),
+            meant_setting(name, terms_of(dimension.symbol)));
+    return std::nullopt;
   }
 
   std::optional<std::int64_t> given_size(const std::string& name, const std::string& text) {
@@ -185,8 +212,13 @@ class GraphWalk {
   }
 
   std::optional<std::int64_t> size_of_symbol(const std::string& symbol) const {
-    const auto used = symbol.empty() ? sizes_.used.end() : sizes_.used.find(as_variable(symbol));
-    return used == sizes_.used.end() ? std::nullopt : std::optional(used->second);
+    const auto known = [&](const std::string& term) -> std::optional<std::int64_t> {
+      const auto used = sizes_.used.find(as_variable(term));
+      return used == sizes_.used.end() ? std::nullopt : std::optional(used->second);
+    };
+    if (symbol.empty()) return std::nullopt;
+    const auto own = known(symbol);
+    return own ? own : composed_size(symbol, known);
   }
 
   OpenSize open_size(const std::string& output, std::size_t d) {
@@ -210,8 +242,30 @@ class GraphWalk {
       found->second.view = found->second.make_view(lowering_);
   }
 
-  /// A graph that only looks at its inputs in another way: what it puts out is copied.
-  void copy_output(const std::string& name) {
+  /// Of a graph that only looks at its inputs in another way all that it puts out is copied; of
+  /// others what stands there several times, but was made once.
+  void write_views() {
+    const bool computes = !lowering_.cascade.einsums.empty();
+    for (const ValueInfo& info : model_.graph.outputs) {
+      const auto found = lowering_.values.find(info.name);
+      if (found == lowering_.values.end() || (computes && !stands_repeatedly(found->second)))
+        continue;
+      guarded(fmt::format("the output '{}'", info.name), [&] {
+        copy_output(info.name, computes ? "what it puts out repeats values: priced as a copy"
+                                        : "nothing is computed: what it puts out is priced as a "
+                                          "copy");
+      });
+    }
+  }
+
+  static bool stands_repeatedly(const Value& value) {
+    if (value.constant || !value.view) return false;
+    const std::vector<Digits>& dimensions = value.view->dimensions;
+    return std::any_of(dimensions.begin(), dimensions.end(),
+                       [&](const Digits& digits) { return is_repeated(*value.view, digits); });
+  }
+
+  void copy_output(const std::string& name, const std::string& reason) {
     const auto maker = makers_.find(name);
     if (maker == makers_.end()) return;
     Node node;
@@ -219,7 +273,7 @@ class GraphWalk {
     node.inputs = {name};
     node.outputs = {name + "_copy"};
     NodeContext context(lowering_, node, maker->second);
-    context.approximate("nothing is computed: what it puts out is priced as a copy");
+    context.approximate(reason);
     const View copy = context.pointwise({context.view(0)}, node.outputs[0], context.in(0).type,
                                         [](const auto& x) { return x[0]; });
     lowering_.values[name].constant = nullptr;
@@ -243,15 +297,31 @@ class GraphWalk {
     return false;
   }
 
-  /// What to write for a size; where a setting looks like the name, that it was meant.
-  std::string meant_setting(const std::string& name) const {
+  /// What to write for a size; where a setting looks like the name, and is no other dimension's,
+  /// that it was meant. `terms`: of a composed one.
+  std::string meant_setting(const std::string& name, const std::vector<std::string>& terms) const {
+    std::string missing;
+    for (const std::string& term : terms)
+      if (sizes_.given.count(as_variable(term)) == 0)
+        missing += fmt::format("{}--set {}=1", missing.empty() ? "" : " ", as_variable(term));
+    if (terms.size() > 1 && !missing.empty())
+      return fmt::format("write {}, or other sizes", missing);
+    const std::set<std::string> others = dimension_names();
     for (const auto& [given, text] : sizes_.given) {
       const bool is_start =
           given.size() > 1 && (name.starts_with(given) || given.starts_with(name));
-      if (is_start || nearest_name(given, {name}) == name)
+      if (others.count(given) == 0 && (is_start || nearest_name(given, {name}) == name))
         return fmt::format("did you mean --set {}={}?", name, text);
     }
     return fmt::format("write --set {}=1, or another size", name);
+  }
+
+  std::set<std::string> dimension_names() const {
+    std::set<std::string> names;
+    for (const ValueInfo& input : model_.graph.inputs)
+      for (const Dimension& dimension : input.shape.value_or(std::vector<Dimension>()))
+        for (const std::string& term : terms_of(dimension.symbol)) names.insert(as_variable(term));
+    return names;
   }
 
   void visit(const Node& node, int depth) {
@@ -276,8 +346,25 @@ class GraphWalk {
       for (const std::string& output : node.outputs)
         if (!output.empty()) check_size(output);
     });
+    note_guesses(node, is_written);
     if (!is_written) return break_outputs(node);
     if (depth == 0 && !has_own_einsum(n_einsums, record, n_records)) note_views(node);
+  }
+
+  /// Shapes that were taken from a first input are so in all that follows, and perhaps why it does
+  /// not fit.
+  void note_guesses(const Node& node, bool is_written) {
+    for (const std::string& input : node.inputs) {
+      const auto guess = guesses_.find(input);
+      if (guess == guesses_.end()) continue;
+      const std::string origin = guess->second;
+      if (!is_written && mistakes_.size() < kMostMistakes)
+        mistakes_.back().message += fmt::format(
+            "; the shape of '{}' is not known, and was taken from the first input of its node",
+            origin);
+      for (const std::string& output : node.outputs) guesses_.emplace(output, origin);
+      return;
+    }
   }
 
   /// Whether one of the latest Einsums, from `first` on, is of the node of this record or of one in
@@ -358,14 +445,29 @@ class GraphWalk {
                        [&](const std::string& name) { return values_of(name) <= 1; });
   }
 
+  /// The constants of the graph whose values are in what a node makes, and whether a table is that
+  /// follows from shapes alone. What is computed of constants and nothing else is one of its own:
+  /// the values that are there at run time.
+  Value origin_of(const Node& node) const {
+    Value origin;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].empty() || !is_computed_with(node, i)) continue;
+      const Value& value = lowering_.values.at(node.inputs[i]);
+      origin.has_table |= value.has_table || (value.sources.empty() && volume(value.shape) > 1);
+      origin.sources.insert(value.sources.begin(), value.sources.end());
+    }
+    if (node.type == "Constant" ||
+        (!origin.sources.empty() && !origin.has_table && !only_moves(node)))
+      origin.sources = {node.outputs.begin(), node.outputs.end()};
+    return origin;
+  }
+
   /// What follows from constants and shapes alone.
   bool fold_away(const Node& node) {
     if (!is_known_domain(node.domain)) return false;
     std::vector<Known> known;
-    std::set<std::string> sources;
     const bool asks_for_shape = node.type == "Shape" || node.type == "Size";
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const std::string& input = node.inputs[i];
+    for (const std::string& input : node.inputs) {
       if (input.empty()) {
         known.push_back({{}, ElementType::kFloat, nullptr, false});
         continue;
@@ -373,23 +475,23 @@ class GraphWalk {
       const Value& value = lowering_.values.at(input);
       if (!value.constant && !asks_for_shape) return false;
       known.push_back({value.shape, value.type, value.constant.get(), true});
-      if (is_computed_with(node, i)) sources.insert(value.sources.begin(), value.sources.end());
     }
-    const auto found = fold(node, known, lowering_.opsets[""]);
+    auto found = fold(node, known, lowering_.opsets[""]);
+    if (!found) found = worked_out(node, lowering_);
     if (!found || found->size() < node.outputs.size()) return false;
+    const Value origin = origin_of(node);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      if (node.outputs[o].empty()) continue;
-      Value value;
+      const std::string& output = node.outputs[o];
+      if (output.empty()) continue;
+      Value value = origin;
       value.type = (*found)[o].type;
       value.shape = (*found)[o].shape;
-      const bool is_source = node.type == "Constant" || node.type == "ConstantOfShape";
-      if (is_source) {
-        sources = {node.outputs[o]};
-        lowering_.sources[node.outputs[o]] = volume(value.shape);
+      if (origin.sources.count(output) > 0) {
+        value.sources = {output};
+        lowering_.sources[output] = volume(value.shape);
       }
-      value.sources = sources;
-      value.constant = std::make_shared<Constant>((*found)[o]);
-      lowering_.values[node.outputs[o]] = std::move(value);
+      value.constant = std::make_shared<Constant>(std::move((*found)[o]));
+      lowering_.values[output] = std::move(value);
     }
     return true;
   }
@@ -500,7 +602,7 @@ class GraphWalk {
       else if (by_schema)
         shapes.push_back((*by_schema)[o].shape);
       else
-        shapes.push_back(first_shape(context));
+        shapes.push_back(guessed_shape(context, node.outputs[o]));
     }
     return shapes;
   }
@@ -526,6 +628,13 @@ class GraphWalk {
       else
         return std::nullopt;
     }
+    return shape;
+  }
+
+  Shape guessed_shape(NodeContext& context, const std::string& output) {
+    const Shape shape = first_shape(context);
+    context.approximate(fmt::format("the shape of '{}' is taken from its first input", output));
+    guesses_[output] = output;
     return shape;
   }
 
@@ -567,7 +676,8 @@ class GraphWalk {
   SymbolicSizes& sizes_;
   Lowering& lowering_;
   std::set<std::string> broken_;
-  std::map<std::string, std::size_t> makers_;         ///< record of the node that makes a value
+  std::map<std::string, std::string> guesses_;  ///< tensor → the one whose shape was guessed
+  std::map<std::string, std::size_t> makers_;   ///< record of the node that makes a value
   std::map<const Node*, std::size_t> inner_records_;  ///< of nodes in bodies, which may run often
   std::size_t n_bodies_ = 0;
   std::map<std::size_t, std::size_t> calls_;  ///< Node::call → record

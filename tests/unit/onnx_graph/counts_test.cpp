@@ -46,6 +46,40 @@ TEST(OnnxCounts, APartThatStandsTwiceInAConcatIsCopiedTwice) {
   EXPECT_THAT(made.workload, HasSubstr("f[m,d] = max"));
 }
 
+// What a Conv makes stands 64 times in what the graph puts out: written once a value.
+TEST(OnnxCounts, RepetitionsThatTheGraphPutsOutAreWritten) {
+  ModelFile file;
+  file.add_input("x", {1, 8});
+  file.add_weight("w", {8, 4});
+  file.add_integers("shape", {64, 4});
+  file.add_node("MatMul", {"x", "w"}, "c");
+  file.add_node("Expand", {"c", "shape"}, "y");
+  file.add_output("y");
+  const OnnxImport made = imported(file);
+  EXPECT_EQ(operations(made, "Expand"), 64 * 4);
+  EXPECT_THAT(made.notes.at(0).message, HasSubstr("repeats values: priced as a copy"));
+}
+
+// 6 × 5 into at most 12 × 20: twice as large, 12 × 10; into at least 12 × 20: 24 × 20.
+TEST(OnnxCounts, AResizeKeepsTheAspectRatioWhereItsPolicySaysSo) {
+  for (const auto& [policy, places] :
+       {std::pair("not_larger", 12 * 10), std::pair("not_smaller", 24 * 20)}) {
+    ModelFile file(18);
+    file.add_input("x", {1, 2, 6, 5});
+    file.add_weight("w", {3, 2, 1, 1});
+    file.add_integers("sizes", {12, 20});
+    auto& resize = file.add_node("Resize", {"x", "", "", "sizes"}, "r");
+    set_integers(resize, "axes", {2, 3});
+    auto* attribute = resize.add_attribute();
+    attribute->set_name("keep_aspect_ratio_policy");
+    attribute->set_type(onnx::AttributeProto::STRING);
+    attribute->set_s(policy);
+    file.add_node("Conv", {"r", "w"}, "y");
+    file.add_output("y");
+    EXPECT_EQ(imported(file).macs, places * 3 * 2) << policy;
+  }
+}
+
 TEST(OnnxCounts, ShapesOfWhatIsWorkedOutBeforeTheRunAreNoParameters) {
   ModelFile file;
   file.add_input("x", {2, 6});
@@ -55,6 +89,50 @@ TEST(OnnxCounts, ShapesOfWhatIsWorkedOutBeforeTheRunAreNoParameters) {
   file.add_node("MatMul", {"x", "v"}, "y");
   file.add_output("y");
   EXPECT_EQ(imported(file).parameters, 12 * 3);
+}
+
+// Two factors of 8 × 2 and 2 × 6, without numbers: 8 × 6 values are there at run time.
+TEST(OnnxCounts, AProductOfConstantsIsWorkedOutBeforeAndCountsAsWhatIsThere) {
+  ModelFile file;
+  file.add_input("x", {3, 8});
+  file.add_weight("a", {8, 2});
+  file.add_weight("b", {2, 6});
+  file.add_node("MatMul", {"a", "b"}, "w");
+  file.add_node("MatMul", {"x", "w"}, "y");
+  file.add_output("y");
+  const OnnxImport made = imported(file);
+  EXPECT_EQ(made.einsums, 1);
+  EXPECT_EQ(made.macs, 3 * 8 * 6);
+  EXPECT_EQ(made.parameters, 8 * 6);
+}
+
+// Nor are functions of them: of angles, the initializer of 4 frequencies is all that counts.
+TEST(OnnxCounts, TablesThatFollowFromShapesAreNoParameters) {
+  ModelFile mask;
+  mask.add_input("x", {300, 300});
+  mask.add_integers("shape", {300, 300});
+  mask.add_node("ConstantOfShape", {"shape"}, "ones");
+  mask.add_node("Trilu", {"ones"}, "triangle");
+  mask.add_node("Add", {"x", "triangle"}, "y");
+  mask.add_output("y");
+  EXPECT_EQ(imported(mask).parameters, 0);
+  EXPECT_EQ(operations(imported(mask), "Trilu"), 0);
+  ModelFile angles;
+  angles.add_input("x", {6, 4});
+  angles.add_integers("from", {0}, true);
+  angles.add_integers("to", {6}, true);
+  angles.add_integers("step", {1}, true);
+  angles.add_integers("axis", {1});
+  angles.add_weight("frequencies", {1, 4});
+  angles.add_node("Range", {"from", "to", "step"}, "places");
+  angles.add_node("Unsqueeze", {"places", "axis"}, "column");
+  set_integer(angles.add_node("Cast", {"column"}, "real"), "to", 1);
+  angles.add_node("MatMul", {"real", "frequencies"}, "angles");
+  angles.add_node("Cos", {"angles"}, "cos");
+  angles.add_node("Mul", {"x", "cos"}, "y");
+  angles.add_output("y");
+  EXPECT_EQ(imported(angles).parameters, 4);
+  EXPECT_EQ(imported(angles).einsums, 1);
 }
 
 // A kernel of 1 on a plane of 4 × 4 in a border of 1: 16 of 36 places have a product each channel.
@@ -168,6 +246,30 @@ TEST(OnnxCounts, ConvolutionsOfLastChannelsAndDeformedOnesHaveTheirProducts) {
   EXPECT_EQ(imported(last).macs, 4 * 4 * 5 * 3 * 9);
   EXPECT_EQ(imported(last).tensors.back().shape, (std::vector<std::int64_t>{1, 4, 4, 5}));
   EXPECT_EQ(imported(deformed).macs, 4 * 4 * 5 * 3 * 9);
+}
+
+TEST(OnnxCounts, AFusedConvolutionOfLastChannelsHasItsProductsAndActivation) {
+  ModelFile file;
+  file.add_input("x", {1, 6, 6, 3});
+  file.add_weight("w", {4, 3, 3, 3});
+  file.add_weight("b", {4});
+  auto& node = file.add_node("NhwcFusedConv", {"x", "w", "b"}, "y");
+  node.set_domain("com.microsoft");
+  file.add_output("y");
+  const OnnxImport made = imported(file);
+  EXPECT_EQ(made.macs, 4 * 4 * 4 * 3 * 9);
+  EXPECT_EQ(made.parameters, 4 * 3 * 9 + 4);
+  EXPECT_EQ(made.tensors.back().shape, (std::vector<std::int64_t>{1, 4, 4, 4}));
+}
+
+TEST(OnnxCounts, PlacesThatAreKnownAreNoParameters) {
+  ModelFile file;
+  file.add_input("x", {3, 7});
+  file.add_input("u", {7});
+  file.add_integers("i", {2});
+  file.add_node("ScatterND", {"x", "i", "u"}, "y");
+  file.add_output("y");
+  EXPECT_EQ(imported(file).parameters, 0);
 }
 
 // 200 indices without a rule: two are a run of some step, but hardly three.

@@ -111,6 +111,87 @@ TEST(OnnxNotes, ATensorWithTooFewBytesIsAnError) {
               HasSubstr("'w' of shape [2, 3] has 20 bytes of values, not 24"));
 }
 
+/// x · w, whose 2 × 3 values stand in a file beside the model.
+ModelFile model_with_external_weight(const std::string& location, const std::string& offset) {
+  ModelFile file;
+  file.add_input("x", {2, 2});
+  file.add_weight("w", {2, 3});
+  auto* weight = file.model().mutable_graph()->mutable_initializer(0);
+  weight->set_data_location(onnx::TensorProto::EXTERNAL);
+  for (const auto& [key, value] : {std::pair("location", location), std::pair("offset", offset)}) {
+    auto* entry = weight->add_external_data();
+    entry->set_key(key);
+    entry->set_value(value);
+  }
+  file.add_node("MatMul", {"x", "w"}, "y");
+  file.add_output("y");
+  return file;
+}
+
+// Six values of four bytes, behind four others.
+TEST(OnnxNotes, ValuesInAFileBesideTheModelAreRead) {
+  const float values[] = {9, 1, 2, 3, 4, 5, 6};
+  const std::string bytes(reinterpret_cast<const char*>(values), sizeof(values));
+  write_bytes("weights.bin", bytes);
+  EXPECT_EQ(imported(model_with_external_weight("weights.bin", "4")).numbers.at("w"),
+            (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(imported(model_with_external_weight("missing.bin", "4")).numbers.count("w"), 0U);
+  for (const auto& [location, offset, message] :
+       {std::tuple("weights.bin", "5", "24 bytes of values from byte 5 of 'weights.bin' on"),
+        std::tuple("../weights.bin", "0", "outside of the model's folder"),
+        std::tuple("weights.bin", "-4", "no number of bytes")}) {
+    const auto refused =
+        import_onnx(model_with_external_weight(location, offset).write("beside.onnx"));
+    ASSERT_FALSE(refused) << location << offset;
+    EXPECT_THAT(refused.error()[0].message, HasSubstr(message));
+  }
+}
+
+TEST(OnnxNotes, AnAttributeThatTheOperatorDoesNotHaveIsSaidToBeIgnored) {
+  ModelFile file;
+  file.add_input("x", {1, 2, 6, 6});
+  file.add_weight("w", {3, 2, 1, 1});
+  set_integers(file.add_node("Conv", {"x", "w"}, "y"), "stride", {2, 2});
+  file.add_output("y");
+  const OnnxImport made = imported(file);
+  ASSERT_EQ(made.notes.size(), 1U);
+  EXPECT_EQ(made.notes[0].severity, Severity::kWarning);
+  EXPECT_THAT(made.notes[0].message, HasSubstr("attribute 'stride'"));
+  EXPECT_EQ(made.notes[0].hint, "did you mean 'strides'? at n_y");
+}
+
+TEST(OnnxNotes, AShapeThatIsTakenFromAnInputIsSaidToBeAndBlamed) {
+  ModelFile file;
+  file.add_input("x", {3, 8});
+  file.add_weight("w", {4, 5});
+  file.add_node("Foo", {"x"}, "h").set_domain("com.acme");
+  file.add_output("h");
+  EXPECT_THAT(imported(file).notes.at(0).message,
+              HasSubstr("the shape of 'h' is taken from its first input"));
+  file.add_node("MatMul", {"h", "w"}, "y");
+  file.add_output("y");
+  const auto refused = import_onnx(file.write("guess.onnx"));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error()[0].message, HasSubstr("the shape of 'h' is not known"));
+}
+
+TEST(OnnxNotes, ADimensionThatIsASumOfOthersIsWorkedOut) {
+  ModelFile file;
+  file.add_symbolic_input("past", "past_length", 8);
+  file.add_symbolic_input("new", "length", 8);
+  file.add_symbolic_input("mask", "past_length + length", 8);
+  set_integer(file.add_node("Concat", {"past", "new"}, "all"), "axis", 0);
+  file.add_node("Add", {"all", "mask"}, "y");
+  file.add_output("y");
+  EXPECT_EQ(imported(file, {{{"past_length", "7"}, {"length", "2"}}}).tensors.back().shape,
+            (std::vector<std::int64_t>{9, 8}));
+  const auto refused = import_onnx(file.write("sum.onnx"), {{{"past_length", "7"}}});
+  ASSERT_FALSE(refused);
+  for (const Diagnostic& mistake : refused.error())
+    EXPECT_THAT(mistake.hint,
+                ::testing::AllOf(HasSubstr("--set length=1"), ::testing::Not(HasSubstr("=7"))));
+}
+
 TEST(OnnxNotes, InputsThatNothingReadsAreNoTensorsOfTheWorkload) {
   ModelFile file;
   file.add_input("x", {4});
