@@ -67,6 +67,20 @@ bool is_known_domain(const std::string& domain) {
          domain == "onnx.brevitas" || domain == "finn.custom_op.general";
 }
 
+/// Whether the file is one without its weights, which makes them by ConstantOfShape.
+bool has_stripped_weights(const std::vector<Node>& nodes) {
+  static const std::set<std::string> types = {
+      "Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "InstanceNormalization"};
+  std::set<std::string> made;
+  for (const Node& node : nodes)
+    if (node.type == "ConstantOfShape") made.insert(node.outputs.begin(), node.outputs.end());
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Node& node) {
+    return types.count(node.type) > 0 &&
+           std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](const std::string& input) { return made.count(input) > 0; });
+  });
+}
+
 class GraphWalk {
  public:
   GraphWalk(const Model& model, const std::string& file, SymbolicSizes& sizes, Lowering& lowering)
@@ -91,6 +105,7 @@ class GraphWalk {
     add_constants(model_.graph);
     for (const ValueInfo& info : model_.graph.inputs)
       if (model_.graph.constants.count(info.name) == 0) add_input(info);
+    is_stripped_ = has_stripped_weights(nodes);
     for (std::size_t n = 0; n < nodes.size(); ++n)
       if (is_live[n]) visit(nodes[n], 0);
     for (const ValueInfo& info : model_.graph.outputs)
@@ -456,7 +471,8 @@ class GraphWalk {
       origin.has_table |= value.has_table || (value.sources.empty() && volume(value.shape) > 1);
       origin.sources.insert(value.sources.begin(), value.sources.end());
     }
-    if (node.type == "Constant" ||
+    const bool is_weight = is_stripped_ && node.type == "ConstantOfShape";
+    if (node.type == "Constant" || is_weight ||
         (!origin.sources.empty() && !origin.has_table && !only_moves(node)))
       origin.sources = {node.outputs.begin(), node.outputs.end()};
     return origin;
@@ -676,6 +692,7 @@ class GraphWalk {
   SymbolicSizes& sizes_;
   Lowering& lowering_;
   std::set<std::string> broken_;
+  bool is_stripped_ = false;                    ///< the file has no weights
   std::map<std::string, std::string> guesses_;  ///< tensor → the one whose shape was guessed
   std::map<std::string, std::size_t> makers_;   ///< record of the node that makes a value
   std::map<const Node*, std::size_t> inner_records_;  ///< of nodes in bodies, which may run often

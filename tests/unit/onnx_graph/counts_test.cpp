@@ -135,6 +135,17 @@ TEST(OnnxCounts, TablesThatFollowFromShapesAreNoParameters) {
   EXPECT_EQ(imported(angles).einsums, 1);
 }
 
+// Files without their weights have 8 × 6 equal values instead.
+TEST(OnnxCounts, EqualValuesThatStandForWeightsAreParameters) {
+  ModelFile file;
+  file.add_input("x", {3, 8});
+  file.add_integers("shape", {8, 6});
+  file.add_node("ConstantOfShape", {"shape"}, "w");
+  file.add_node("MatMul", {"x", "w"}, "y");
+  file.add_output("y");
+  EXPECT_EQ(imported(file).parameters, 8 * 6);
+}
+
 // A kernel of 1 on a plane of 4 × 4 in a border of 1: 16 of 36 places have a product each channel.
 TEST(OnnxCounts, PlacesThatSeePaddingAloneAreZeros) {
   ModelFile file;
