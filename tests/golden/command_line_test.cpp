@@ -270,7 +270,7 @@ arch:
     - {name: add, energy: 1 pJ, throughput: 8 Gbit/s, bits_per_action: 8}
 )")});
   EXPECT_EQ(run.exit_status, 0);
-  EXPECT_THAT(run.err, HasSubstr("arch.yaml:7:71: warning: 'bits_per_action' of a !Compute has no "
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:7:73: warning: 'bits_per_action' of a !Compute has no "
                                  "effect: its actions are operations"));
   EXPECT_THAT(run.err, Not(HasSubstr("arch.yaml:8")));
   EXPECT_THAT(run.err, Not(HasSubstr("arch.yaml:9")));

@@ -162,7 +162,7 @@ TEST(Check, AsksWhetherUnknownAttributesOfTimeloopAreMisspelt) {
   EXPECT_THAT(run.err, HasSubstr("warning: the attribute 'depht' of GLB has no counterpart"));
   EXPECT_THAT(run.err, HasSubstr("did you mean 'depth'?"));
   EXPECT_THAT(run.err, HasSubstr("note: GLB has no 'depth', 'entries' or 'sizeKB': its size is "));
-  EXPECT_THAT(run.err, HasSubstr("arch.yaml:7:31: note: attributes for models of energy and area "
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:7:30: note: attributes for models of energy and area "
                                  "say nothing here: technology, width"));
   EXPECT_THAT(run.err, HasSubstr("arch.yaml:3:12: warning: version '0.9' of Timeloop's files is "
                                  "not known"));
