@@ -15,6 +15,7 @@
 #include "cli/help/schema.h"
 #include "cli/io/failure.h"
 #include "cli/io/library_names.h"
+#include "cli/usage_failure.h"
 #include "help_formatter.h"
 #include "report/document/result_document.h"
 #include "sluice/mapper/options_table.h"
@@ -243,7 +244,7 @@ class CommandLine {
       app_.exit(request, console.out, console.err);
       return ExitCode::kSuccess;
     } catch (const CLI::ParseError& error) {
-      throw usage_failure(arguments, error);
+      throw usage_failure(app_, names_of_commands(), arguments, error);
     }
     console.ascii = console.ascii || parsed_.ascii;
     if (parsed_.verbose) console.log = Log::to_standard_error();
@@ -667,58 +668,10 @@ class CommandLine {
     return words;
   }
 
-  /// What is wrong with the call, with the nearest command or flag where one was misspelt.
-  Failure usage_failure(const std::vector<std::string>& arguments,
-                        const CLI::ParseError& error) const {
-    const auto given = app_.get_subcommands();
-    if (given.empty() && !arguments.empty() && arguments.front().rfind('-', 0) != 0)
-      return {ExitCode::kBadInput, fmt::format("there is no command `{}`", arguments.front()),
-              nearest_hint(arguments.front(), names_of_commands(), "sluice")};
-    if (given.empty()) return {ExitCode::kBadInput, error.what(), "see sluice --help"};
-    const std::string command = "sluice " + given.front()->get_name();
-    for (const std::string& argument : given.front()->remaining())
-      if (argument.rfind("--", 0) == 0)
-        return {ExitCode::kBadInput, fmt::format("there is no option {}", argument),
-                nearest_hint(argument, names_of_options(*given.front()), command)};
-    for (const CLI::Option* option : given.front()->get_options())
-      if (is_repeated(*option))
-        return {
-            ExitCode::kBadInput,
-            fmt::format("{} takes one value and is given {}: {}", name_of(*option),
-                        option->count() == 2 ? "twice" : fmt::format("{} times", option->count()),
-                        fmt::join(option->results(), ", ")),
-            "leave out all but one"};
-    return {ExitCode::kBadInput, error.what(), fmt::format("see {} --help", command)};
-  }
-
-  static bool is_repeated(const CLI::Option& option) {
-    return option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
-           option.get_items_expected_max() == 1 && option.count() > 1;
-  }
-
-  static std::string name_of(const CLI::Option& option) {
-    if (!option.get_lnames().empty()) return "--" + option.get_lnames().front();
-    return option.get_snames().empty() ? option.get_name() : "-" + option.get_snames().front();
-  }
-
   std::vector<std::string> names_of_commands() const {
     std::vector<std::string> names;
     for (const auto& [name, command] : commands_) names.push_back(name);
     return names;
-  }
-
-  static std::vector<std::string> names_of_options(const CLI::App& command) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options())
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    return names;
-  }
-
-  static std::string nearest_hint(const std::string& word, const std::vector<std::string>& names,
-                                  const std::string& command) {
-    const std::string nearest = nearest_name(word, names);
-    return nearest.empty() ? fmt::format("see {} --help", command)
-                           : fmt::format("did you mean `{}`?", nearest);
   }
 
   CLI::App app_{
