@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <cmath>
 #include <stdexcept>
 
 #include "onnx_graph/fold/fold.h"
@@ -13,11 +11,11 @@
 #include "onnx_graph/operators/dequantised.h"
 #include "onnx_graph/operators/operators.h"
 #include "onnx_graph/walk/bodies.h"
+#include "onnx_graph/walk/dimension_names.h"
 #include "onnx_graph/walk/graph_notes.h"
 #include "onnx_graph/walk/live_nodes.h"
 #include "onnx_graph/walk/worked_out.h"
 #include "sluice/support/error.h"
-#include "sluice/support/expression.h"
 
 namespace sluice::onnx_graph {
 namespace {
@@ -29,35 +27,6 @@ constexpr std::size_t kMostMistakes = 50;
 std::string full_type(const Node& node) {
   return node.domain.empty() || node.domain == "ai.onnx" ? node.type
                                                          : node.domain + "::" + node.type;
-}
-
-std::string as_variable(const std::string& symbol) {
-  std::string name;
-  for (const char c : symbol) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "d" + name;
-  return name;
-}
-
-/// The names in a dimension like `past + seq`.
-std::vector<std::string> terms_of(const std::string& symbol) {
-  const auto expression = Expression::parse(symbol);
-  return expression ? expression->names() : std::vector<std::string>{symbol};
-}
-
-/// The size of such a dimension, where those of all its names are known.
-std::optional<std::int64_t> composed_size(const std::string& symbol, const SizeLookup& known) {
-  const auto expression = Expression::parse(symbol);
-  if (!expression || expression->names().empty()) return std::nullopt;
-  ExpressionScope scope;
-  scope.lookup = [&](const std::string& name) -> std::optional<ExpressionValue> {
-    const auto size = known(name);
-    return size ? std::optional<ExpressionValue>(static_cast<double>(*size)) : std::nullopt;
-  };
-  const auto value = expression->evaluate(scope);
-  const double* size = value ? std::get_if<double>(&*value) : nullptr;
-  if (size == nullptr || !(*size >= 0 && *size < 0x1p53) || *size != std::floor(*size))
-    return std::nullopt;
-  return static_cast<std::int64_t>(*size);
 }
 
 /// Operators whose names say what they are, in whatever domain.
