@@ -190,6 +190,9 @@ class Mapper {
   virtual bool makes_concurrent_splits() const { return false; }
   /// Whether it tries nodes that keep their tile between visits (`incremental`).
   virtual bool makes_incremental_nodes() const { return false; }
+  /// Whether a part of an action costs its part in its prices, also in memories where it costs as
+  /// much as a whole one (`partial_actions: whole`).
+  virtual bool prices_by_parts() const { return false; }
   /// What it cannot price; nothing where it prices all that the model does. It refuses to search
   /// where there is something (refused_request).
   virtual std::optional<UnpricedPart> unpriced(const BoundProblem& problem,

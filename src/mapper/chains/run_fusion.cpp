@@ -141,12 +141,18 @@ double RunFusion::passing_bits(TensorId tensor) const {
   return bits_of(tensor, *outermost_) * static_cast<double>(roles.users(tensor).size());
 }
 
+double RunFusion::bits_of(const Run& run, ComponentId memory) const {
+  double bits = 0;
+  for (const TensorId own : run.tensors) bits += bits_of(own, memory);
+  return bits;
+}
+
 /// Below all steps of all common loops.
 bool RunFusion::has_room(const Run& run, ComponentId memory) const {
-  double bits = 0, steps = 1;
-  for (const TensorId own : run.tensors) bits += bits_of(own, memory);
+  double steps = 1;
   for (const CommonLoop& loop : run.loops) steps *= static_cast<double>(loop.size);
-  return bits / steps <= space_.problem()[EinsumId(run.first)].components[memory.index()].size_bits;
+  return bits_of(run, memory) / steps <=
+         space_.problem()[EinsumId(run.first)].components[memory.index()].size_bits;
 }
 
 std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const {
@@ -210,7 +216,7 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
   constexpr double kAllOfIt = 0.7, kOneMore = 0.25, kIndexingFirst = 0.7;
   const BoundProblem& problem = space_.problem();
   SharedLoops result;
-  std::vector<std::int64_t> trips(run.loops.size(), 1);  // in time
+  std::vector<std::int64_t> steps(run.loops.size(), 1);  // in time
   std::vector<std::int64_t> left;                        // per common loop
   for (const CommonLoop& loop : run.loops) left.push_back(loop.size);
   std::vector<std::int64_t> n_loops(run.loops.size(), 0);
@@ -251,9 +257,9 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
     }
   }
   // In time: until what is exchanged has room.
+  const double all_bits = bits_of(run, memory);
   const auto held_bits = [&] {
-    double bits = 0;
-    for (const TensorId own : run.tensors) bits += bits_of(own, memory);
+    double bits = all_bits;
     for (std::size_t c = 0; c < run.loops.size(); ++c)
       bits *= static_cast<double>(left[c]) / static_cast<double>(run.loops[c].size);
     return bits;
@@ -267,15 +273,15 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
     if (bits <= room) is_one_more = false;
     std::vector<std::size_t> open;
     for (std::size_t c = 0; c < left.size(); ++c)
-      if (left[c] > 1 && (trips[c] > 1 || may_have_more(c))) open.push_back(c);
+      if (left[c] > 1 && (steps[c] > 1 || may_have_more(c))) open.push_back(c);
     if (open.empty()) {
       if (bits > room) return std::nullopt;
       break;
     }
     const std::size_t c = random->pick(open);
     const std::int64_t prime = random->pick(primes_of(left[c]));
-    if (trips[c] == 1) ++n_loops[c];
-    trips[c] *= prime;
+    if (steps[c] == 1) ++n_loops[c];
+    steps[c] *= prime;
     left[c] /= prime;
   }
   random->shuffle(&order);
@@ -284,7 +290,7 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
       return n_indexed(run, run.loops[a]) > n_indexed(run, run.loops[b]);
     });
   for (const std::size_t c : order)
-    if (trips[c] > 1) result.temporal.push_back({c, trips[c]});
+    if (steps[c] > 1) result.temporal.push_back({c, steps[c]});
   return result;
 }
 

@@ -49,6 +49,7 @@ class RunFusion {
   std::vector<CommonLoop> common_loops(const Run& run) const;
   bool may_hold(const Run& run, ComponentId memory) const;
   double bits_of(TensorId tensor, ComponentId memory) const;
+  double bits_of(const Run& run, ComponentId memory) const;
   double passing_bits(TensorId tensor) const;
   bool has_room(const Run& run, ComponentId memory) const;
   std::size_t n_indexed(const Run& run, const CommonLoop& loop) const;

@@ -14,6 +14,7 @@
 #include "budget_watch.h"
 #include "chain_bound.h"
 #include "first_mapping.h"
+#include "mapper/common/at_most.h"
 #include "mapper/common/room_for_chains.h"
 #include "mapper/common/whole_actions.h"
 #include "mapper/request/constrained_problem.h"
@@ -171,16 +172,11 @@ class ToldBound {
   std::atomic<double> best_ = 0;
 };
 
-/// Two ways to add up the same numbers.
-constexpr double kRounding = 4e-12;
-
 /// Whether an objective is as low as a bound.
-bool meets(double objective, double bound) {
-  return bound > 0 && objective <= bound * (1 + kRounding);
-}
+bool meets(double objective, double bound) { return bound > 0 && is_at_most(objective, bound); }
 /// Whether it is the bound: a mapping of another space may be below, and others further.
 bool is_at(double objective, double bound) {
-  return meets(objective, bound) && bound <= objective * (1 + kRounding);
+  return meets(objective, bound) && is_at_most(bound, objective);
 }
 
 /// Whether bounds are about the one mapping that is asked for.
@@ -201,9 +197,9 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
     const CostBounds own = space_bounds(mapper, problem, options);
     guarantee.bound = std::max(has_gap ? guarantee.bound : 0.0,
                                objective_bound(objective, concurrent_bounds(problem)));
-    const double found = value_of(*result, objective) * (1 + kRounding);
+    const double found = value_of(*result, objective);
     for (const double bound : {told, objective_bound(objective, own)})
-      if (bound <= found) guarantee.bound = std::max(guarantee.bound, bound);
+      if (is_at_most(bound, found)) guarantee.bound = std::max(guarantee.bound, bound);
   }
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   // What meets the bound is proven.
@@ -354,7 +350,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
   // All that runs beside the search knows parts alone, too.
-  if (has_whole_actions(problem.arch) && mapper.name() == FusedMapper().name())
+  if (has_whole_actions(problem.arch) && mapper.prices_by_parts())
     return map_by_parts(problem, options, control,
                         [&](const BoundProblem& parts, const MapperControl& own) {
                           return run_mapper(mapper, parts, options, own, mappers);

@@ -197,14 +197,16 @@ class Polish {
 
   /// What improve() knows, if it is better and fits beside the others of `all`.
   Priced improved(std::size_t e, Priced now, const Share& share_of, const CostTotals& others,
-                  double n, Genome all) {
-    for (int halvings = 0; improve_ && halvings <= kMostHalvings; ++halvings) {
+                  double n, const Genome& all) {
+    if (!improve_) return now;
+    Genome changed = all;
+    for (int halvings = 0; halvings <= kMostHalvings; ++halvings) {
       const ChoicePtr other = improve_(e, *now.choice, with(others, n, now.own), halvings);
       if (!other) return now;
       const auto own = price_of(e, *other);
       if (!own || share_of(*own) >= share_of(now.own)) return now;
-      all[e] = other;
-      if (space_.price(all)) return Priced{other, *own};
+      changed[e] = other;
+      if (space_.price(changed)) return Priced{other, *own};
     }
     return now;
   }

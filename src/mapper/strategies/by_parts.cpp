@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/common/at_most.h"
 #include "mapper/common/dominance.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
@@ -16,9 +17,6 @@ namespace sluice {
 namespace {
 
 using MapperOutcome = tl::expected<MapperResult, NoMapping>;
-
-/// Two ways to add up the same numbers.
-constexpr double kAboveRounding = 1 + 4e-12;
 
 BoundProblem by_parts(BoundProblem problem) {
   for (Component& component : problem.arch.components)
@@ -71,7 +69,7 @@ class PartsSearch {
       auto own = priced(problem_, std::move(mapped));
       SLUICE_CHECK(own.has_value(), "a mapping is legal only where parts of actions cost less");
       mapped = *std::move(own);
-      is_rounded |= mapped.cost.energy_j > energy_j * kAboveRounding;
+      is_rounded |= !is_at_most(mapped.cost.energy_j, energy_j);
     }
     if (!is_single()) {
       if (is_rounded) settle_front(result);
@@ -99,9 +97,9 @@ class PartsSearch {
     if (guarantee.kind == GuaranteeKind::kNone) return;
     if (guarantee.kind == GuaranteeKind::kOptimal) guarantee.bound = least;
     if (has_epsilon) guarantee.bound = least / (1 + guarantee.epsilon);
-    if (found <= guarantee.bound * kAboveRounding) {
+    if (is_at_most(found, guarantee.bound)) {
       guarantee.kind = GuaranteeKind::kOptimal;
-    } else if (!has_epsilon || found > least * kAboveRounding) {
+    } else if (!has_epsilon || !is_at_most(found, least)) {
       guarantee.kind = GuaranteeKind::kGap;
       if (options_.top > 1) guarantee.space = searched_space(options_);  // none is proven
     }

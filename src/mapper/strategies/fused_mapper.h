@@ -12,6 +12,7 @@ class FusedMapper final : public Mapper {
   std::string description() const override;
   bool wants_walks() const override { return true; }
   bool knows_larger_spaces() const override { return true; }
+  bool prices_by_parts() const override { return true; }
   /// Its compiled expressions know the policy overlap only, no networks that cost anything and no
   /// cycles of systolic arrays.
   std::optional<UnpricedPart> unpriced(const BoundProblem& problem,

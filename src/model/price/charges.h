@@ -93,8 +93,9 @@ class Charges {
   void charge(const NestStorage& storage, const BasicStorageTraffic<Value>& traffic) {
     const BoundComponent& bound = einsum_.components[storage.component.index()];
     account_.uses(storage.component);
-    const Memory* memory = std::get_if<Memory>(&problem_.arch[storage.component].kind);
-    const Value* instances = memory && has_whole_actions(*memory) ? &traffic.instances : nullptr;
+    const Component& component = problem_.arch[storage.component];
+    const Memory* memory = std::get_if<Memory>(&component.kind);
+    const Value* instances = has_whole_actions(component) ? &traffic.instances : nullptr;
     if (memory && memory->merging_reads == MergingReads::kCounted) {
       call(storage, bound.read_action, account_.sum(traffic.reads, traffic.merge_reads),
            account_.sum(traffic.unit_reads, traffic.unit_merge_reads), instances);

@@ -111,9 +111,8 @@ double NestPricer::add_shipment(const Nest& nest, const Shipment& sent) {
     const double width = einsum.components[id.index()].bits_per_value[t];
     const Rate rate{width, bits_moved_by(action, width)};
     const double values = charge.values * instances_;
-    const Memory* memory = std::get_if<Memory>(&problem_.arch[id].kind);
     const double actions =
-        memory && has_whole_actions(*memory)
+        has_whole_actions(problem_.arch[id])
             ? whole_actions(std::llround(charge.values), instances, rate) * instances_
             : rate.of(values);
     add_actions({id, nest.einsum, tensor, action.name, values, values * width, actions,

@@ -553,8 +553,7 @@ void count_instances(Arithmetic& arithmetic, const BoundProblem& problem, const 
                      const Nest& nest, BasicNestTraffic<typename Arithmetic::Value>& result) {
   for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s) {
     const NestStorage& storage = tree.storages[s];
-    const Memory* memory = std::get_if<Memory>(&problem.arch[storage.component].kind);
-    if (memory && has_whole_actions(*memory))
+    if (has_whole_actions(problem.arch[storage.component]))
       result.storages[s - nest.storages_begin].instances =
           count_points(arithmetic, problem, tree, nest, Points::kInstances, storage.loops_above);
   }

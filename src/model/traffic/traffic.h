@@ -22,9 +22,10 @@ struct BasicStorageTraffic {
   Value instances{};
 };
 
-/// Whether a part of an action of the memory costs as much as a whole one.
-inline bool has_whole_actions(const Memory& memory) {
-  return memory.partial_actions == PartialActions::kWhole;
+/// Whether it is a memory of which a part of an action costs as much as a whole one.
+inline bool has_whole_actions(const Component& component) {
+  const Memory* memory = std::get_if<Memory>(&component.kind);
+  return memory != nullptr && memory->partial_actions == PartialActions::kWhole;
 }
 
 template <class Value>
