@@ -4,7 +4,6 @@
 #include <ctime>
 #include <regex>
 
-#include "support/folders.h"
 #include "support/mutated_text.h"
 #include "support/printable_text.h"
 #include "support/random_cases.h"
@@ -86,7 +85,7 @@ TEST(MutatedFiles, AreAnsweredByTheProgramWithAPlaceAndInText) {
     const std::string file = folder.write("mutated.yaml", text);
     const Words command = command_for(random, file, original, folder.path());
     const std::time_t start = std::time(nullptr);
-    const ProgramRun run = run_program(sluice_program(), command);
+    const ProgramRun run = run_sluice(command);
     EXPECT_EQ(fault_of(run), "") << "seed " << seed << ", from " << source << ":\n  "
                                  << fmt::format("{}", fmt::join(command, " ")) << "\n"
                                  << run.err.substr(0, 600) << "\n--- file\n"
@@ -100,12 +99,12 @@ TEST(MutatedFiles, OfZeroAndOfBinaryBytesHaveAPlace) {
   const std::string binary = folder.write("binary.yaml", std::string("\x7f"
                                                                      "ELF\0\1\2",
                                                                      7));
-  const ProgramRun of_binary = run_program(sluice_program(), {"check", binary});
+  const ProgramRun of_binary = run_sluice({"check", binary});
   EXPECT_EQ(of_binary.exit_status, 2);
   EXPECT_NE(of_binary.err.find("binary.yaml:1:1: error: this is a binary file: byte 0x7f is no"),
             std::string::npos);
   const std::string empty = folder.write("empty.yaml", "");
-  const ProgramRun of_empty = run_program(sluice_program(), {"map", empty, "simple"});
+  const ProgramRun of_empty = run_sluice({"map", empty, "simple"});
   EXPECT_EQ(of_empty.exit_status, 2);
   EXPECT_NE(of_empty.err.find("empty.yaml:1: error: the file is empty"), std::string::npos)
       << of_empty.err;

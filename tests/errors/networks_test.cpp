@@ -54,8 +54,7 @@ std::string without_folder(std::string text, const fs::path& cases = scheme_case
 }
 
 TEST_P(SchemesWithAMistake, AreExplained) {
-  const testing::ProgramRun run = testing::run_program(
-      testing::sluice_program(),
+  const testing::ProgramRun run = testing::run_sluice(
       {"evaluate", "--compat", "kapla", "--runs", (scheme_cases() / "runs.csv").string(),
        "--schemes", (scheme_cases() / (GetParam() + ".jsonl")).string()});
   EXPECT_EQ(run.out, "");
@@ -95,9 +94,8 @@ class DirectivesOfNoMapping : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DirectivesOfNoMapping, AreExplained) {
   const testing::ProgramRun run =
-      testing::run_program(testing::sluice_program(),
-                           {"check", (loop_tree_cases() / "conv.yaml").string(), "--directives",
-                            (loop_tree_cases() / (GetParam() + ".directives")).string()});
+      testing::run_sluice({"check", (loop_tree_cases() / "conv.yaml").string(), "--directives",
+                           (loop_tree_cases() / (GetParam() + ".directives")).string()});
   EXPECT_EQ(run.out, "");
   EXPECT_TRUE(testing::matches_golden_file("errors/loop_tree_cases/" + GetParam() + ".txt",
                                            without_folder(run.err, loop_tree_cases()) +

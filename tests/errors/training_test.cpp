@@ -44,7 +44,7 @@ TEST_P(TrainingWithAMistake, IsExplainedWhereItStands) {
   std::vector<std::string> arguments = {"check", file, "--training"};
   for (const std::string& option : options_in(testing::read_text(file)))
     arguments.push_back(option);
-  const testing::ProgramRun run = testing::run_program(testing::sluice_program(), arguments);
+  const testing::ProgramRun run = testing::run_sluice(arguments);
   EXPECT_EQ(run.out, "");
   std::string said = run.err;
   const std::string folder = training_cases().string() + "/";

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "support/folders.h"
 #include "support/golden_file.h"
 #include "support/run_program.h"
 
@@ -19,12 +18,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(sluice_program(), arguments);
-}
-
 TEST(CommandLine, TellsItsVersion) {
-  const ProgramRun run = sluice({"--version"});
+  const ProgramRun run = run_sluice({"--version"});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_THAT(run.out, StartsWith("sluice 0."));
   EXPECT_THAT(run.err, IsEmpty());
@@ -34,7 +29,8 @@ TEST(CommandLine, ExplainsEveryCommandAndOption) {
   std::string text;
   for (const char* command : {"", "map", "bounds", "evaluate", "execute", "sweep", "design",
                               "compare", "import", "check", "show", "list"}) {
-    const ProgramRun run = command[0] == '\0' ? sluice({"--help"}) : sluice({command, "--help"});
+    const ProgramRun run =
+        command[0] == '\0' ? run_sluice({"--help"}) : run_sluice({command, "--help"});
     EXPECT_EQ(run.exit_status, 0);
     EXPECT_THAT(run.err, IsEmpty());
     text += "$ sluice " + std::string(command) + (command[0] == '\0' ? "" : " ") + "--help\n" +
@@ -44,11 +40,11 @@ TEST(CommandLine, ExplainsEveryCommandAndOption) {
 }
 
 TEST(CommandLine, ListsWhatThereIs) {
-  EXPECT_THAT(sluice({"list", "workloads"}).out, HasSubstr("gpt3_6.7b "));
-  EXPECT_THAT(sluice({"list", "architectures"}).out, HasSubstr("tpu_v4i"));
-  EXPECT_THAT(sluice({"list", "shapes"}).out, HasSubstr("comet_gemm12"));
-  EXPECT_THAT(sluice({"list", "mappers"}).out, HasSubstr("fused"));
-  EXPECT_THAT(sluice({"list", "objectives"}).out, HasSubstr("edp"));
+  EXPECT_THAT(run_sluice({"list", "workloads"}).out, HasSubstr("gpt3_6.7b "));
+  EXPECT_THAT(run_sluice({"list", "architectures"}).out, HasSubstr("tpu_v4i"));
+  EXPECT_THAT(run_sluice({"list", "shapes"}).out, HasSubstr("comet_gemm12"));
+  EXPECT_THAT(run_sluice({"list", "mappers"}).out, HasSubstr("fused"));
+  EXPECT_THAT(run_sluice({"list", "objectives"}).out, HasSubstr("edp"));
 }
 
 struct WrongCall {
@@ -60,7 +56,7 @@ struct WrongCall {
 class WrongCalls : public ::testing::TestWithParam<WrongCall> {};
 
 TEST_P(WrongCalls, SayWhatIsWrongOnStandardErrorOnly) {
-  const ProgramRun run = sluice(GetParam().arguments);
+  const ProgramRun run = run_sluice(GetParam().arguments);
   EXPECT_EQ(run.exit_status, GetParam().exit_status);
   EXPECT_THAT(run.out, IsEmpty());
   EXPECT_THAT(run.err, HasSubstr(GetParam().message));
@@ -95,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCall{{"list", "colours"}, 2, "colours"}));
 
 TEST(CommandLine, PrintsMistakesAsADocumentWithJson) {
-  const ProgramRun run = sluice({"map", "gpt3_67b", "tpu_v4i", "--json"});
+  const ProgramRun run = run_sluice({"map", "gpt3_67b", "tpu_v4i", "--json"});
   EXPECT_EQ(run.exit_status, 2);
   const auto document = nlohmann::json::parse(run.out);
   EXPECT_EQ(document["schema"], "sluice.result/1");
@@ -107,10 +103,10 @@ TEST(CommandLine, PrintsMistakesAsADocumentWithJson) {
 TEST(CommandLine, SuggestsSpecFilesOfLikeNamesOnly) {
   const TemporaryFolder folder;
   for (const char* name : {"gemm.yaml", "hw.yaml", "gem.txt"}) folder.write(name, "");
-  EXPECT_THAT(sluice({"check", folder / "gem.yaml"}).err,
+  EXPECT_THAT(run_sluice({"check", folder / "gem.yaml"}).err,
               HasSubstr("did you mean `" + folder / "gemm.yaml" + "`?"));
-  EXPECT_THAT(sluice({"check", folder / "ml.yaml"}).err, Not(HasSubstr("hint")));
-  EXPECT_THAT(sluice({"check", folder / "matmul.yaml"}).err,
+  EXPECT_THAT(run_sluice({"check", folder / "ml.yaml"}).err, Not(HasSubstr("hint")));
+  EXPECT_THAT(run_sluice({"check", folder / "matmul.yaml"}).err,
               HasSubstr("the library has `matmul`, without an ending"));
 }
 
@@ -146,12 +142,12 @@ std::string meshed(const std::string& size) {
 TEST(Evaluate, PricesNetworksUnderBothPolicies) {
   const TemporaryFolder folder;
   const std::string file = folder.write("meshed.yaml", meshed("600"));
-  const auto overlap = nlohmann::json::parse(sluice({"evaluate", file, "--json"}).out);
+  const auto overlap = nlohmann::json::parse(run_sluice({"evaluate", file, "--json"}).out);
   EXPECT_EQ(overlap["latency_policy"], "overlap");
   EXPECT_FALSE(overlap["mappings"][0]["collectives"].empty());
   EXPECT_TRUE(overlap["mappings"][0]["breakdown"].is_null());
   const auto pipeline =
-      nlohmann::json::parse(sluice({"evaluate", file, "--json", "--latency", "pipeline"}).out);
+      nlohmann::json::parse(run_sluice({"evaluate", file, "--json", "--latency", "pipeline"}).out);
   EXPECT_EQ(pipeline["latency_policy"], "pipeline");
   EXPECT_TRUE(pipeline["mappings"][0]["breakdown"]["fill_s"].is_number());
   EXPECT_TRUE(pipeline["mappings"][0]["latency_cycles"].is_number());
@@ -159,7 +155,7 @@ TEST(Evaluate, PricesNetworksUnderBothPolicies) {
 
 TEST(Evaluate, NamesThePlaceOfAViolation) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"evaluate", folder.write("small.yaml", meshed("500"))});
+  const ProgramRun run = run_sluice({"evaluate", folder.write("small.yaml", meshed("500"))});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("small.yaml:21:5: RF holds 500 bits; the Einsum C needs 512 "
                                  "(B 512 = [8×8] × 8 bits), 12 too many."));
@@ -168,13 +164,13 @@ TEST(Evaluate, NamesThePlaceOfAViolation) {
 TEST(Evaluate, PricesAStreamOfMappings) {
   const TemporaryFolder folder;
   const std::string file = folder.write("meshed.yaml", meshed("600"));
-  const auto document = nlohmann::json::parse(sluice({"evaluate", file, "--json"}).out);
+  const auto document = nlohmann::json::parse(run_sluice({"evaluate", file, "--json"}).out);
   const nlohmann::json good = document["mappings"][0]["mapping"];
   nlohmann::json other = good;
   other["nodes"].erase(1);
   const std::string lines = folder.write(
       "lines.jsonl", good.dump() + "\n" + other.dump() + "\n\n{\"nodes\": [{}]}\n{nodes}\n");
-  const ProgramRun run = sluice({"evaluate", file, "--batch", lines});
+  const ProgramRun run = run_sluice({"evaluate", file, "--batch", lines});
   EXPECT_EQ(run.exit_status, 2);
   std::vector<nlohmann::json> results;
   std::istringstream out(run.out);
@@ -190,7 +186,7 @@ TEST(Evaluate, PricesAStreamOfMappings) {
 
 TEST(Map, RecordsTheConvergenceOfAMapperWithABudget) {
   const auto document = nlohmann::json::parse(
-      sluice({"map", "matmul", "simple", "--mapper", "random", "--budget", "50evals", "--json"})
+      run_sluice({"map", "matmul", "simple", "--mapper", "random", "--budget", "50evals", "--json"})
           .out);
   EXPECT_EQ(document["guarantee"]["kind"], "none");
   const auto& curve = document["search"]["convergence"];
@@ -200,8 +196,8 @@ TEST(Map, RecordsTheConvergenceOfAMapperWithABudget) {
 
 TEST(Bounds, AreTheOptimaOfTheirObjectivesAtEachValue) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"bounds", "matmul_chain", "simple", "--set", "N_EINSUMS=2",
-                                 "--vary", "M=64..128:x2", "--json", "-o", folder.path()});
+  const ProgramRun run = run_sluice({"bounds", "matmul_chain", "simple", "--set", "N_EINSUMS=2",
+                                     "--vary", "M=64..128:x2", "--json", "-o", folder.path()});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   const auto document = nlohmann::json::parse(run.out);
   EXPECT_EQ(document["schema"], "sluice.bounds/1");
@@ -209,8 +205,8 @@ TEST(Bounds, AreTheOptimaOfTheirObjectivesAtEachValue) {
   for (const auto& point : document["points"])
     for (const char* objective : {"energy", "latency"}) {
       const auto found = nlohmann::json::parse(
-          sluice({"map", "matmul_chain", "simple", "--set", "N_EINSUMS=2", "--set",
-                  "M=" + point["value"].get<std::string>(), "--objective", objective, "--json"})
+          run_sluice({"map", "matmul_chain", "simple", "--set", "N_EINSUMS=2", "--set",
+                      "M=" + point["value"].get<std::string>(), "--objective", objective, "--json"})
               .out);
       const std::string number = objective == std::string("energy") ? "energy_j" : "latency_s";
       EXPECT_EQ(point["fused"][number]["value"], found["mappings"][0][number]);
@@ -224,34 +220,35 @@ TEST(Bounds, AreTheOptimaOfTheirObjectivesAtEachValue) {
 
 TEST(Bounds, SaysWhichValueIsWrong) {
   const ProgramRun run =
-      sluice({"bounds", "matmul", "simple", "--vary", "arch.GlobalBufer.size=1,2"});
+      run_sluice({"bounds", "matmul", "simple", "--vary", "arch.GlobalBufer.size=1,2"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("--vary arch.GlobalBufer.size=1: error: 'arch' has no"));
-  EXPECT_THAT(sluice({"bounds", "matmul", "simple", "--vary", "M=1..8"}).err,
+  EXPECT_THAT(run_sluice({"bounds", "matmul", "simple", "--vary", "M=1..8"}).err,
               HasSubstr("does not say the step"));
-  EXPECT_THAT(sluice({"bounds", "matmul", "simple", "--budget", "10evals"}).err,
+  EXPECT_THAT(run_sluice({"bounds", "matmul", "simple", "--budget", "10evals"}).err,
               HasSubstr("give it a time"));
 }
 
 TEST(Bounds, RefuseAFieldThatIsGivenTwice) {
-  const ProgramRun set = sluice({"bounds", "matmul", "simple", "--set", "M=4", "--vary", "M=8,16"});
+  const ProgramRun set =
+      run_sluice({"bounds", "matmul", "simple", "--set", "M=4", "--vary", "M=8,16"});
   EXPECT_EQ(set.exit_status, 2);
   EXPECT_THAT(set.err, HasSubstr("`M` varies, and `set` gives it one value, 4"));
-  const ProgramRun hidden = sluice(
+  const ProgramRun hidden = run_sluice(
       {"bounds", "matmul", "simple", "--vary", "M=8,16", "--set", "workload.rank_sizes.M=4"});
   EXPECT_EQ(hidden.exit_status, 2);
   EXPECT_THAT(hidden.err, HasSubstr("`M` changes nothing beside `workload.rank_sizes.M`"));
 }
 
 TEST(Map, RefusesAVariableThatIsSetTwice) {
-  const ProgramRun run = sluice({"map", "matmul", "simple", "--set", "M=4", "--set", "M=8"});
+  const ProgramRun run = run_sluice({"map", "matmul", "simple", "--set", "M=4", "--set", "M=8"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("`--set M=8`: `M` is set already, by `--set M=4`"));
 }
 
 TEST(Map, RefusesAnOptionThatIsGivenTwice) {
   const ProgramRun run =
-      sluice({"map", "matmul", "tpu_v4i", "--threads", "2", "--ert", "x", "--threads", "1"});
+      run_sluice({"map", "matmul", "tpu_v4i", "--threads", "2", "--ert", "x", "--threads", "1"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("--threads takes one value and is given twice: 2, 1"));
 }
@@ -259,7 +256,7 @@ TEST(Map, RefusesAnOptionThatIsGivenTwice) {
 // 8 bits make 8 pJ of 1 pJ/bit, and nothing of 1 pJ.
 TEST(Check, WarnsOfBitsOfAnOperationThatHaveNoEffect) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"check", folder.write("arch.yaml", R"(
+  const ProgramRun run = run_sluice({"check", folder.write("arch.yaml", R"(
 arch:
   nodes:
   - !Compute
@@ -278,15 +275,15 @@ arch:
 
 TEST(Bounds, SayWhereThereIsNoMapping) {
   const ProgramRun run =
-      sluice({"bounds", "matmul", "simple", "--vary", "arch.MainMemory.size=1,1GiB"});
+      run_sluice({"bounds", "matmul", "simple", "--vary", "arch.MainMemory.size=1,1GiB"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("no legal mapping: "));
-  EXPECT_EQ(sluice({"bounds", "matmul", "simple", "--set", "arch.MainMemory.size=1"}).exit_status,
-            1);
+  EXPECT_EQ(
+      run_sluice({"bounds", "matmul", "simple", "--set", "arch.MainMemory.size=1"}).exit_status, 1);
 }
 
 TEST(Map, RefusesToVisitALargeSpaceWithoutABudget) {
-  const ProgramRun run = sluice({"map", "attention", "simple", "--mapper", "exhaustive"});
+  const ProgramRun run = run_sluice({"map", "attention", "simple", "--mapper", "exhaustive"});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("the mapper exhaustive visits every mapping"));
   EXPECT_THAT(run.out, HasSubstr("--budget"));
@@ -300,7 +297,7 @@ std::string packed() {
 
 TEST(Map, ProvesItsOptimumWithNetworksThatCost) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"map", folder.write("meshed.yaml", meshed("600")), "--json"});
+  const ProgramRun run = run_sluice({"map", folder.write("meshed.yaml", meshed("600")), "--json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   const auto document = nlohmann::json::parse(run.out);
   EXPECT_EQ(document["mapper"], "fused");
@@ -310,7 +307,7 @@ TEST(Map, ProvesItsOptimumWithNetworksThatCost) {
 TEST(Map, SaysThatItDoesNotKnowPackedNetworksThatCost) {
   const TemporaryFolder folder;
   const ProgramRun run =
-      sluice({"map", folder.write("meshed.yaml", packed()), "--mapper", "fused"});
+      run_sluice({"map", folder.write("meshed.yaml", packed()), "--mapper", "fused"});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know packed networks"));
   EXPECT_THAT(run.out, HasSubstr("compound, exhaustive, random, anneal"));
@@ -318,7 +315,7 @@ TEST(Map, SaysThatItDoesNotKnowPackedNetworksThatCost) {
 
 TEST(Map, RefusesArraysInsideArraysByName) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"map", folder.write("nested.yaml", R"(workload:
+  const ProgramRun run = run_sluice({"map", folder.write("nested.yaml", R"(workload:
   rank_sizes: {M: 5, K: 5, N: 5}
   bits_per_value: {All: 8}
   einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
@@ -329,7 +326,7 @@ arch:
   - !Container {name: Inner, array: {kind: systolic, dataflow: ws, rows: r, cols: c}, spatial: [{name: r, fanout: 5}, {name: c, fanout: 5}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 )"),
-                                 "--mapper", "fused"});
+                                     "--mapper", "fused"});
   EXPECT_EQ(run.exit_status, 1) << run.err;
   EXPECT_THAT(run.out, HasSubstr("the mapper fused does not know arrays within arrays: Inner"));
 }
@@ -338,7 +335,7 @@ arch:
 TEST(Map, StaysWithFusedWhereNothingExchangedIsHeldBehindANetwork) {
   const TemporaryFolder folder;
   const auto mapper_with = [&](const std::string& kept) {
-    const ProgramRun run = sluice(
+    const ProgramRun run = run_sluice(
         {"map",
          folder.write(
              "chain.yaml",
@@ -370,24 +367,24 @@ arch:
 TEST(Map, TakesCompoundWhereNobodyChoseAMapperAndFusedCannotPrice) {
   const TemporaryFolder folder;
   const std::string file = folder.write("meshed.yaml", packed());
-  const ProgramRun run = sluice({"map", file});
+  const ProgramRun run = run_sluice({"map", file});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("searched by the mapper compound: the mapper fused does not know "
                                  "packed networks that cost energy or time"));
-  EXPECT_EQ(nlohmann::json::parse(sluice({"map", file, "--json"}).out)["mapper"], "compound");
+  EXPECT_EQ(nlohmann::json::parse(run_sluice({"map", file, "--json"}).out)["mapper"], "compound");
 }
 
 TEST(Map, SaysThatItDoesNotKnowUnevenTilesOnArrays) {
   const TemporaryFolder folder;
   const ProgramRun run =
-      sluice({"map", "matmul", folder.write("array.yaml", R"(mapper: {mapper: fused}
+      run_sluice({"map", "matmul", folder.write("array.yaml", R"(mapper: {mapper: fused}
 arch:
   nodes:
   - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Container {name: Array, array: {kind: systolic, dataflow: ws, rows: r, cols: c}, spatial: [{name: r, fanout: 2}, {name: c, fanout: 2}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 )"),
-              "--imperfect-factors", "unfused"});
+                  "--imperfect-factors", "unfused"});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out,
               HasSubstr("uneven tiles on arrays that take cycles to fill and drain: Array"));
@@ -395,7 +392,7 @@ arch:
 
 TEST(Map, SaysWhichMappersKnowAPolicy) {
   const ProgramRun run =
-      sluice({"map", "matmul", "simple", "--mapper", "fused", "--latency", "staged"});
+      run_sluice({"map", "matmul", "simple", "--mapper", "fused", "--latency", "staged"});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.out, HasSubstr("does not know other latency policies than overlap"));
   EXPECT_THAT(run.out, HasSubstr("exhaustive, random, anneal"));
@@ -405,14 +402,14 @@ TEST(Map, PricesByThePolicyOfTheSearch) {
   const TemporaryFolder folder;
   for (const std::string policy : {"overlap", "pipeline", "staged"}) {
     const std::string out = folder / policy;
-    const auto found =
-        nlohmann::json::parse(sluice({"map", "matmul", "simple", "--mapper", "random", "--budget",
-                                      "200evals", "--latency", policy, "--json", "-o", out})
-                                  .out);
+    const auto found = nlohmann::json::parse(
+        run_sluice({"map", "matmul", "simple", "--mapper", "random", "--budget", "200evals",
+                    "--latency", policy, "--json", "-o", out})
+            .out);
     EXPECT_EQ(found["latency_policy"], policy);
     const auto priced =
-        nlohmann::json::parse(sluice({"evaluate", "matmul", "simple", out + "/mapping.yaml",
-                                      "--latency", policy, "--json"})
+        nlohmann::json::parse(run_sluice({"evaluate", "matmul", "simple", out + "/mapping.yaml",
+                                          "--latency", policy, "--json"})
                                   .out);
     EXPECT_EQ(found["mappings"][0]["latency_s"], priced["mappings"][0]["latency_s"]);
     EXPECT_EQ(found["mappings"][0]["breakdown"], priced["mappings"][0]["breakdown"]);
@@ -424,7 +421,7 @@ TEST(CommandLine, GoesOnFromAnInterruptedSearchInTheSameFolder) {
       std::filesystem::path(::testing::TempDir()) / "sluice_interrupted";
   std::filesystem::remove_all(folder);
   const auto map = [&](const std::string& workload) {
-    return sluice(
+    return run_sluice(
         {"map", workload, "simple", "-v", "--json", "--threads", "1", "-o", folder.string()});
   };
   const ProgramRun first = map("matmul_chain");
@@ -449,8 +446,8 @@ TEST(CommandLine, GoesOnFromAnInterruptedSearchInTheSameFolder) {
 TEST(CommandLine, GoesOnFromASearchThatABudgetEnded) {
   const TemporaryFolder folder;
   const auto map = [&] {
-    return sluice({"map", "matmul_chain", "simple", "-v", "--json", "--threads", "1", "-o",
-                   folder.path() + "/out"});
+    return run_sluice({"map", "matmul_chain", "simple", "-v", "--json", "--threads", "1", "-o",
+                       folder.path() + "/out"});
   };
   const ProgramRun first = map();
   ASSERT_EQ(first.exit_status, 0) << first.err;
@@ -465,8 +462,8 @@ TEST(CommandLine, GoesOnFromASearchThatABudgetEnded) {
 TEST(CommandLine, GoesOnFromAnInterruptedSearchAndKeepsItsPromiseOfAnEpsilon) {
   const TemporaryFolder folder;
   const auto map = [&](const std::string& epsilon) {
-    const ProgramRun run =
-        sluice({"map", "swiglu", "snowcat", "--json", "--epsilon", epsilon, "-o", folder.path()});
+    const ProgramRun run = run_sluice(
+        {"map", "swiglu", "snowcat", "--json", "--epsilon", epsilon, "-o", folder.path()});
     EXPECT_EQ(run.exit_status, 0) << run.err;
     return nlohmann::json::parse(run.out);
   };
@@ -483,7 +480,7 @@ TEST(CommandLine, GoesOnFromAnInterruptedSearchAndKeepsItsPromiseOfAnEpsilon) {
 // Residency, which imported mappings have, costs less than any mapping that is searched.
 TEST(Map, NamesWhatItsSpaceLeavesOut) {
   const auto guarantee =
-      nlohmann::json::parse(sluice({"map", "matmul", "simple", "--json"}).out)["guarantee"];
+      nlohmann::json::parse(run_sluice({"map", "matmul", "simple", "--json"}).out)["guarantee"];
   EXPECT_EQ(guarantee["leaves_out"][0]["name"], "incremental nodes");
   EXPECT_THAT(guarantee["space"].get<std::string>(), HasSubstr("leaves out: incremental nodes,"));
 }
@@ -499,24 +496,24 @@ std::string with_unknown_time() {
 TEST(Evaluate, SaysNullWhereATimeIsUnknown) {
   const TemporaryFolder folder;
   const std::string file = folder.write("specs.yaml", with_unknown_time());
-  const auto document = nlohmann::json::parse(sluice({"evaluate", file, "--json"}).out);
+  const auto document = nlohmann::json::parse(run_sluice({"evaluate", file, "--json"}).out);
   const auto& mapping = document["mappings"][0];
   EXPECT_TRUE(mapping["latency_s"].is_null());
   EXPECT_TRUE(mapping["edp_js"].is_null());
   EXPECT_GT(mapping["energy_j"].get<double>(), 0);
-  EXPECT_THAT(sluice({"evaluate", file}).out,
+  EXPECT_THAT(run_sluice({"evaluate", file}).out,
               HasSubstr("no throughput is known for compute of MAC"));
 }
 
 TEST(Map, RanksNothingByATimeThatIsUnknown) {
   const TemporaryFolder folder;
   const std::string file = folder.write("specs.yaml", with_unknown_time());
-  const ProgramRun by_edp = sluice({"map", file});
+  const ProgramRun by_edp = run_sluice({"map", file});
   EXPECT_EQ(by_edp.exit_status, 2);
   EXPECT_THAT(
       by_edp.err,
       HasSubstr("the time of the action compute of MAC is null, so edp cannot be compared"));
-  const ProgramRun by_energy = sluice({"map", file, "--objective", "energy", "--json"});
+  const ProgramRun by_energy = run_sluice({"map", file, "--objective", "energy", "--json"});
   EXPECT_EQ(by_energy.exit_status, 0) << by_energy.err;
   const auto mapping = nlohmann::json::parse(by_energy.out)["mappings"][0];
   EXPECT_TRUE(mapping["latency_s"].is_null());
@@ -527,8 +524,8 @@ TEST(Map, RanksNothingByATimeThatIsUnknown) {
 TEST(Map, KeepsTheMappingOfAnInterruptedSearchUntilItFindsABetterOne) {
   const TemporaryFolder folder;
   const auto map = [&](const char* budget, const char* seed) {
-    const ProgramRun run = sluice({"map", "matmul", "simple", "--mapper", "random", "--budget",
-                                   budget, "--seed", seed, "--json", "-o", folder.path()});
+    const ProgramRun run = run_sluice({"map", "matmul", "simple", "--mapper", "random", "--budget",
+                                       budget, "--seed", seed, "--json", "-o", folder.path()});
     EXPECT_EQ(run.exit_status, 0) << run.err;
     return nlohmann::json::parse(run.out);
   };

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "support/folders.h"
 #include "support/run_program.h"
 
 namespace sluice::testing {
@@ -21,7 +20,7 @@ class EarlierResultTest : public ::testing::Test {
   /// What a command on the folder says on standard error.
   std::string said(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"-o", folder_.path()});
-    const ProgramRun run = run_program(sluice_program(), arguments);
+    const ProgramRun run = run_sluice(arguments);
     EXPECT_EQ(run.exit_status, 0) << run.err;
     return run.err;
   }

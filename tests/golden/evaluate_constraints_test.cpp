@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/folders.h"
 #include "support/run_program.h"
 
 namespace sluice::testing {
@@ -41,9 +40,7 @@ constexpr const char* kConstraints = R"yaml(constraints:
 
 class EvaluateConstraints : public ::testing::Test {
  protected:
-  ProgramRun run(std::vector<std::string> arguments) const {
-    return run_program(sluice_program(), arguments);
-  }
+  ProgramRun run(std::vector<std::string> arguments) const { return run_sluice(arguments); }
 
   TemporaryFolder folder_;
   std::string problem_ = folder_.write("problem.yaml", kProblem);

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "support/folders.h"
 #include "support/run_program.h"
 
 namespace sluice::testing {
@@ -27,7 +26,7 @@ class ExecutedNumbers : public ::testing::Test {
   }
   ProgramRun execute(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "execute");
-    return run_program(sluice_program(), arguments);
+    return run_sluice(arguments);
   }
 
   const std::vector<std::string> product_ = {"matmul", "--set", "M=2", "--set",

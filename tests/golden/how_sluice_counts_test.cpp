@@ -80,10 +80,10 @@ struct HowSluiceCounts : ::testing::Test {
   }
 };
 
-using Counts = std::map<std::vector<std::string>, double>;
+using CountsByName = std::map<std::vector<std::string>, double>;
 
 TEST_F(HowSluiceCounts, EveryCountIsThatOfModelAndExecutor) {
-  Counts written, modelled, run;
+  CountsByName written, modelled, run;
   for (const auto& row : page.table("memory")) {
     EXPECT_EQ(by_hand(row[3]), std::stod(row[4])) << row[3];
     written[{row[0], row[1], row[2]}] = std::stod(row[4]);

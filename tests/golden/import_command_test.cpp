@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/folders.h"
 #include "support/run_program.h"
 
 namespace sluice::testing {
@@ -34,10 +33,6 @@ mapping:
 - {target: GLB, type: temporal, factors: N=3 K=2, permutation: KNM}
 )";
 
-ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(sluice_program(), arguments);
-}
-
 std::vector<std::string> files_in(const std::string& folder) {
   return {folder + "/workload.yaml", folder + "/arch.yaml", folder + "/mapping.yaml"};
 }
@@ -45,7 +40,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 nlohmann::json evaluated(const std::string& folder) {
   std::vector<std::string> arguments = {"evaluate", "--json"};
   for (const std::string& file : files_in(folder)) arguments.push_back(file);
-  const ProgramRun run = sluice(arguments);
+  const ProgramRun run = run_sluice(arguments);
   EXPECT_EQ(run.exit_status, 0) << run.err;
   return nlohmann::json::parse(run.out)["mappings"][0];
 }
@@ -53,7 +48,7 @@ nlohmann::json evaluated(const std::string& folder) {
 TEST(Import, RefusesASettingThatTheFilesDoNotAskFor) {
   const TemporaryFolder folder;
   const std::string job = folder.write("job.yaml", kJob);
-  const ProgramRun unknown = sluice({"import", job, "-o", folder / "out", "--set", "bacth=4"});
+  const ProgramRun unknown = run_sluice({"import", job, "-o", folder / "out", "--set", "bacth=4"});
   EXPECT_EQ(unknown.exit_status, 2);
   EXPECT_THAT(unknown.err,
               HasSubstr("--set bacth=4: error: no file declares the variable 'bacth'"));
@@ -64,11 +59,11 @@ workload:
   bits_per_value: {All: W}
   einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
 )");
-  const ProgramRun kept = sluice({"import", cascade, "-o", folder / "out", "--set", "W=4"});
+  const ProgramRun kept = run_sluice({"import", cascade, "-o", folder / "out", "--set", "W=4"});
   EXPECT_EQ(kept.exit_status, 2);
   EXPECT_THAT(kept.err, HasSubstr("`import` writes the variable 'W' as the files have it"));
   const ProgramRun path =
-      sluice({"import", job, "-o", folder / "out", "--set", "workload.rank_sizes.M=8"});
+      run_sluice({"import", job, "-o", folder / "out", "--set", "workload.rank_sizes.M=8"});
   EXPECT_EQ(path.exit_status, 2);
   EXPECT_THAT(path.err, HasSubstr("`import` sets variables, and no fields by their path"));
 }
@@ -76,7 +71,8 @@ workload:
 // 4 · 3 · 2 = 24 multiply-adds, one a cycle. Without energies all of them are null.
 TEST(Import, WritesSpecsThatEvaluateTakesAsTheyAre) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out"});
+  const ProgramRun run =
+      run_sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out"});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_THAT(run.out, HasSubstr("Timeloop v3: wrote "));
   EXPECT_THAT(run.err, HasSubstr("note: no energies are given for DRAM.read"));
@@ -94,7 +90,7 @@ TEST(Import, PricesWithTheEnergiesOfATable) {
                                        "{DRAM: {read: 10, write: 10}, GLB: {read: 1, write: 1 pJ}, "
                                        "MAC: {compute: 0.5}}");
   const ProgramRun run =
-      sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out", "--ert", ert});
+      run_sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out", "--ert", ert});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_NEAR(evaluated(folder / "out")["energy_j"].get<double>(),
               (60 + 38 + 10 * (8 + 6 + 12) + 0.5 * 24) * 1e-12, 1e-18);
@@ -102,8 +98,9 @@ TEST(Import, PricesWithTheEnergiesOfATable) {
 
 TEST(Import, LeavesNothingToAGuessWhereASearchNeedsEnergies) {
   const TemporaryFolder folder;
-  sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out"});
-  const ProgramRun run = sluice({"map", folder / "out/workload.yaml", folder / "out/arch.yaml"});
+  run_sluice({"import", folder.write("job.yaml", kJob), "-o", folder / "out"});
+  const ProgramRun run =
+      run_sluice({"map", folder / "out/workload.yaml", folder / "out/arch.yaml"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("out/arch.yaml:"));
   EXPECT_THAT(run.err, HasSubstr("error: the energies of DRAM (read, write), GLB (read, write) and "
@@ -117,7 +114,7 @@ TEST(Map, SaysWhichEnergiesOfAnImportAreMissingAndHowToGiveThem) {
   const TemporaryFolder folder;
   const std::string job = folder.write("job.yaml", kJob);
   for (const char* command : {"map", "bounds"}) {
-    const ProgramRun run = sluice({command, job});
+    const ProgramRun run = run_sluice({command, job});
     EXPECT_EQ(run.exit_status, 2);
     EXPECT_THAT(run.err, HasSubstr("job.yaml:7:7: error: the energies of DRAM (read, write), GLB "
                                    "(read, write) and MAC (compute) are null"));
@@ -131,7 +128,7 @@ TEST(Map, TellsNotesOfTheImportBesideItsErrors) {
                                             "DRAM: {read: 64, write: 64}\n"
                                             "GLB: {raed: 8, write: 8}\n"
                                             "MAC: {compute: 1}\n");
-  const ProgramRun run = sluice({"map", folder.write("job.yaml", kJob), "--ert", energies});
+  const ProgramRun run = run_sluice({"map", folder.write("job.yaml", kJob), "--ert", energies});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(
       run.err,
@@ -155,7 +152,7 @@ architecture:
 
 TEST(Check, AsksWhetherUnknownAttributesOfTimeloopAreMisspelt) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"check", folder.write("arch.yaml", kMisspelt)});
+  const ProgramRun run = run_sluice({"check", folder.write("arch.yaml", kMisspelt)});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_THAT(run.err, HasSubstr("warning: the attribute 'shared_bandwith' of DRAM has no "));
   EXPECT_THAT(run.err, HasSubstr("did you mean 'shared_bandwidth'?"));
@@ -171,7 +168,7 @@ TEST(Check, AsksWhetherUnknownAttributesOfTimeloopAreMisspelt) {
 
 TEST(Check, AsksWhetherUnknownKeysOfAccelForgeAreMisspelt) {
   const TemporaryFolder folder;
-  const ProgramRun run = sluice({"check", folder.write("arch.yaml", R"(
+  const ProgramRun run = run_sluice({"check", folder.write("arch.yaml", R"(
 arch:
   nodes:
   - !Memory
@@ -192,8 +189,9 @@ arch:
 
 TEST(Import, SaysWhatItCannotRead) {
   const TemporaryFolder folder;
-  EXPECT_EQ(sluice({"import", folder / "none.yaml", "-o", folder / "out"}).exit_status, 3);
-  const ProgramRun run = sluice({"import", folder.write("x.yaml", "a: 1"), "-o", folder / "out"});
+  EXPECT_EQ(run_sluice({"import", folder / "none.yaml", "-o", folder / "out"}).exit_status, 3);
+  const ProgramRun run =
+      run_sluice({"import", folder.write("x.yaml", "a: 1"), "-o", folder / "out"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("none of the files has a section that is known"));
 }
@@ -212,7 +210,7 @@ constraints:
     type: temporal
     factors: [N<=2, M=4]
 )");
-  const ProgramRun run = sluice({"map", file, constraints, "--set", "workload.rank_sizes.M=2"});
+  const ProgramRun run = run_sluice({"map", file, constraints, "--set", "workload.rank_sizes.M=2"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err,
               HasSubstr(constraints + ":7:21: error: the tile of m is to have at least 4"));
@@ -236,7 +234,7 @@ constraints:
     type: temporal
     factors: [M=3]
 )");
-  const ProgramRun run = sluice({"map", file, constraints, "--ert", ert});
+  const ProgramRun run = run_sluice({"map", file, constraints, "--ert", ert});
   EXPECT_EQ(run.exit_status, 1) << run.err;
   EXPECT_THAT(run.out, HasSubstr("tile of M at GLB (constraints.yaml:7:15)"));
 }

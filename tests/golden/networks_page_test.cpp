@@ -31,8 +31,7 @@ std::string section() {
 /// Layers of the first segment, priced.
 std::map<std::string, Json> priced() {
   const auto sample = testing::repository_dir() / "repro" / "kapla" / "sample";
-  const testing::ProgramRun run =
-      testing::run_program(testing::sluice_program(), {"evaluate", "--compat", "kapla", "--runs",
+  const testing::ProgramRun run = testing::run_sluice({"evaluate", "--compat", "kapla", "--runs",
                                                        (sample / "runs.csv").string(), "--schemes",
                                                        (sample / "schemes.jsonl").string()});
   std::map<std::string, Json> layers;

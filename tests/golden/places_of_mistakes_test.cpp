@@ -12,26 +12,25 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::ProgramRun;
-using testing::run_program;
-using testing::sluice_program;
+using testing::run_sluice;
 
 // Ten inputs have weights in them; X_in is the sample, and differs from one to the next.
 TEST(Check, SaysWhichInputsATrainingStepLearns) {
-  const ProgramRun text = run_program(sluice_program(), {"check", "gpt3_6.7b", "--training"});
+  const ProgramRun text = run_sluice({"check", "gpt3_6.7b", "--training"});
   EXPECT_EQ(text.out,
             "ok: workload gpt3_6.7b (75 Einsums, 87 tensors)\n"
             "gradients of LN1_gain, LN1_bias, WV, WK, WQ, WZ, LN2_gain, LN2_bias and 2 more; "
             "none of X_in\n");
-  const ProgramRun adam = run_program(
-      sluice_program(), {"check", "matmul", "--training", "--optimizer", "adam", "--json"});
+  const ProgramRun adam =
+      run_sluice({"check", "matmul", "--training", "--optimizer", "adam", "--json"});
   EXPECT_THAT(adam.out, HasSubstr("\"severity\":\"note\""));
   EXPECT_THAT(adam.out, HasSubstr("gradients of W; none of A\""));
 }
 
 TEST(Check, NamesAWorkloadAfterTheFileThatIncludesAnother) {
-  EXPECT_EQ(run_program(sluice_program(), {"check", "gpt3_175b"}).out,
+  EXPECT_EQ(run_sluice({"check", "gpt3_175b"}).out,
             "ok: workload gpt3_175b (30 Einsums, 41 tensors)\n");
-  EXPECT_EQ(run_program(sluice_program(), {"check", "bert_large"}).out,
+  EXPECT_EQ(run_sluice({"check", "bert_large"}).out,
             "ok: workload bert_large (30 Einsums, 41 tensors)\n");
 }
 
@@ -59,10 +58,10 @@ TEST(Execute, NamesTheLinesOfWhatIsIllegal) {
   const std::string why =
       "The forward of Y to GBUF: the Einsum Z needs the indices 2 to 5 of its rank P in a step; "
       "the Einsum Y makes 4 to 5.";
-  const ProgramRun evaluated = run_program(sluice_program(), {"evaluate", file});
+  const ProgramRun evaluated = run_sluice({"evaluate", file});
   EXPECT_EQ(evaluated.exit_status, 1);
   EXPECT_THAT(evaluated.out, HasSubstr(place + why));
-  const ProgramRun executed = run_program(sluice_program(), {"execute", file});
+  const ProgramRun executed = run_sluice({"execute", file});
   EXPECT_EQ(executed.exit_status, 1);
   EXPECT_THAT(executed.err, HasSubstr(place + "error: " + why));
   EXPECT_THAT(executed.out, HasSubstr("before anybody has made it in this step"));

@@ -18,10 +18,6 @@ using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(sluice_program(), arguments);
-}
-
 std::string example(const std::string& name) {
   return (repository_dir() / "tests/golden/examples" / (name + ".yaml")).string();
 }
@@ -30,7 +26,8 @@ class OccupancyOverTime : public ::testing::TestWithParam<const char*> {};
 
 // In each step the parts add up to what the memory holds; the fullest step is the peak.
 TEST_P(OccupancyOverTime, IsFullestAtThePeak) {
-  const ProgramRun run = sluice({"evaluate", example(GetParam()), "--latency", "staged", "--json"});
+  const ProgramRun run =
+      run_sluice({"evaluate", example(GetParam()), "--latency", "staged", "--json"});
   const Json mapping = Json::parse(run.out)["mappings"][0];
   if (!mapping.contains("occupancy")) GTEST_SKIP() << "not priced yet";
   const Json& over_time = mapping["occupancy_over_time"];
@@ -75,7 +72,7 @@ mapping:
   - !Compute {einsum: C, component: MAC}
 )");
   const Json rows =
-      Json::parse(sluice({"evaluate", specs, "--json"}).out)["mappings"][0]["node_sizes"];
+      Json::parse(run_sluice({"evaluate", specs, "--json"}).out)["mappings"][0]["node_sizes"];
   ASSERT_EQ(rows.size(), 8U);
   EXPECT_EQ(rows[0], Json::parse(R"({"node":0,"tensor":"A","bits":256.0,"tile":"M 4, K 8"})"));
   EXPECT_EQ(rows[3], Json::parse(R"({"node":1,"trips":2})"));
@@ -86,28 +83,31 @@ mapping:
 TEST(ReportCommand, RefusesWhatIsNoResult) {
   const TemporaryFolder folder;
   const std::string page = folder / "page.html";
-  EXPECT_EQ(sluice({"report", folder / "none.json", "-o", page}).exit_status, 3);
-  ProgramRun run = sluice({"report", folder.write("a.json", "{"), "-o", page});
+  EXPECT_EQ(run_sluice({"report", folder / "none.json", "-o", page}).exit_status, 3);
+  ProgramRun run = run_sluice({"report", folder.write("a.json", "{"), "-o", page});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("this is no JSON"));
-  run = sluice({"report", folder.write("b.json", R"({"schema": "sluice.bounds/1"})"), "-o", page});
+  run = run_sluice(
+      {"report", folder.write("b.json", R"({"schema": "sluice.bounds/1"})"), "-o", page});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr(R"(the schema is "sluice.bounds/1"; a report shows)"));
-  run = sluice({"report", folder.write("d.json", R"({"schema": "sluice.design/1"})"), "-o", page});
+  run = run_sluice(
+      {"report", folder.write("d.json", R"({"schema": "sluice.design/1"})"), "-o", page});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("a report does not show the result of a design search"));
   EXPECT_THAT(run.err, HasSubstr("sluice map WORKLOAD DIR/arch.yaml --report FILE"));
-  const std::string executed = sluice({"execute", example("1_fused_attention"), "--json"}).out;
-  run = sluice({"report", folder.write("c.json", executed), "-o", page});
+  const std::string executed = run_sluice({"execute", example("1_fused_attention"), "--json"}).out;
+  run = run_sluice({"report", folder.write("c.json", executed), "-o", page});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("have no costs"));
-  run = sluice({"map", "matmul", "simple", "--report", folder / "none/page.html"});
+  run = run_sluice({"map", "matmul", "simple", "--report", folder / "none/page.html"});
   EXPECT_EQ(run.exit_status, 3);
 }
 
 TEST(ReportCommand, WritesOneFileThatLoadsNothing) {
   const TemporaryFolder folder;
-  ASSERT_EQ(sluice({"map", "matmul", "simple", "--report", folder / "page.html"}).exit_status, 0);
+  ASSERT_EQ(run_sluice({"map", "matmul", "simple", "--report", folder / "page.html"}).exit_status,
+            0);
   const std::string page = read_text(folder / "page.html");
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
   EXPECT_THAT(page, HasSubstr("<title>matmul on simple · Sluice</title>"));
@@ -119,23 +119,23 @@ TEST(ReportCommand, WritesOneFileThatLoadsNothing) {
 TEST(Completion, KnowsCommandsOptionsAndNames) {
   const TemporaryFolder folder;
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    const ProgramRun run = sluice({"completion", shell});
+    const ProgramRun run = run_sluice({"completion", shell});
     EXPECT_EQ(run.exit_status, 0);
     for (const char* word : {"evaluate", "max-fused-loops", "gpt3_6.7b", "tpu_v4i", "exhaustive"})
       EXPECT_THAT(run.out, HasSubstr(word)) << shell;
   }
-  const std::string script = folder.write("sluice.bash", sluice({"completion", "bash"}).out);
+  const std::string script = folder.write("sluice.bash", run_sluice({"completion", "bash"}).out);
   const ProgramRun run = run_program(
       "/bin/bash", {"-c", ". " + script +
                               "; COMP_WORDS=(sluice map matmul tpu); COMP_CWORD=3; _sluice; "
                               "echo ${COMPREPLY[@]}; COMP_WORDS=(sluice map --mapper r); "
                               "COMP_CWORD=3; _sluice; echo ${COMPREPLY[@]}"});
   EXPECT_EQ(run.out, "tpu_v4i\nrandom\n") << run.err;
-  EXPECT_EQ(sluice({"completion", "csh"}).exit_status, 2);
+  EXPECT_EQ(run_sluice({"completion", "csh"}).exit_status, 2);
 }
 
 TEST(ManualPage, NamesEveryCommand) {
-  const ProgramRun run = sluice({"man"});
+  const ProgramRun run = run_sluice({"man"});
   EXPECT_THAT(run.out, HasSubstr(".TH SLUICE 1"));
   for (const char* command : {"map", "bounds", "evaluate", "execute", "import", "check", "show",
                               "report", "list", "schema", "completion", "man"})

@@ -16,10 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Json = nlohmann::json;
 
-ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(sluice_program(), arguments);
-}
-
 std::string spec(const std::string& name) {
   return (repository_dir() / "tests/golden/examples" / name).string();
 }
@@ -32,33 +28,33 @@ Json without_search(const std::string& text) {
 }
 
 TEST(Results, SummaryOfFusedAttention) {
-  const ProgramRun run = sluice({"evaluate", spec("1_fused_attention.yaml")});
+  const ProgramRun run = run_sluice({"evaluate", spec("1_fused_attention.yaml")});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_THAT(run.err, IsEmpty());
   EXPECT_TRUE(matches_golden_file("golden/evaluate_fused_attention.txt", run.out));
 }
 
 TEST(Results, DocumentOfFusedAttention) {
-  const ProgramRun run = sluice({"evaluate", spec("1_fused_attention.yaml"), "--json"});
+  const ProgramRun run = run_sluice({"evaluate", spec("1_fused_attention.yaml"), "--json"});
   EXPECT_THAT(run.err, IsEmpty());
   EXPECT_TRUE(matches_golden_file("golden/evaluate_fused_attention.json", run.out));
 }
 
 TEST(Results, DrawingsOfFusedAttention) {
-  const ProgramRun run = sluice({"show", spec("1_fused_attention.yaml")});
+  const ProgramRun run = run_sluice({"show", spec("1_fused_attention.yaml")});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_TRUE(matches_golden_file("golden/show_fused_attention.txt", run.out));
 }
 
 TEST(Results, CanonicalYamlPrintsTheSameAgain) {
   const TemporaryFolder folder;
-  const std::string once = sluice({"show", "--yaml", spec("1_fused_attention.yaml")}).out;
+  const std::string once = run_sluice({"show", "--yaml", spec("1_fused_attention.yaml")}).out;
   const std::string file = folder.write("canonical.yaml", once);
-  EXPECT_EQ(sluice({"show", "--yaml", file}).out, once);
+  EXPECT_EQ(run_sluice({"show", "--yaml", file}).out, once);
 }
 
 TEST(Results, RowsAddUpToTheTotals) {
-  const ProgramRun run = sluice({"evaluate", spec("1_fused_attention.yaml"), "--json"});
+  const ProgramRun run = run_sluice({"evaluate", spec("1_fused_attention.yaml"), "--json"});
   const Json mapping = Json::parse(run.out)["mappings"][0];
   double energy = 0;
   for (const Json& row : mapping["energy"]) energy += row["energy_j"].get<double>();
@@ -68,11 +64,11 @@ TEST(Results, RowsAddUpToTheTotals) {
 
 TEST(Results, EvaluateReadsBackWhatMapWrote) {
   const TemporaryFolder folder;
-  const ProgramRun mapped = sluice({"map", "matmul", "simple", "-o", folder / "out", "--json"});
+  const ProgramRun mapped = run_sluice({"map", "matmul", "simple", "-o", folder / "out", "--json"});
   ASSERT_EQ(mapped.exit_status, 0) << mapped.err;
   EXPECT_EQ(read_text(folder / "out/result.json"), mapped.out);
   const ProgramRun evaluated =
-      sluice({"evaluate", "matmul", "simple", folder / "out/mapping.yaml", "--json"});
+      run_sluice({"evaluate", "matmul", "simple", folder / "out/mapping.yaml", "--json"});
   ASSERT_EQ(evaluated.exit_status, 0) << evaluated.err;
   EXPECT_EQ(Json::parse(evaluated.out)["mappings"], Json::parse(mapped.out)["mappings"]);
 }
@@ -84,7 +80,7 @@ TEST(Results, DoNotDependOnThreadsOrOnTheRun) {
   for (const char* threads : {"1", "2", "8", "2"}) {
     std::vector<std::string> arguments = call;
     arguments.emplace_back(threads);
-    documents.push_back(without_search(sluice(arguments).out));
+    documents.push_back(without_search(run_sluice(arguments).out));
   }
   for (const Json& document : documents) EXPECT_EQ(document, documents.front());
 }
@@ -93,7 +89,7 @@ TEST(Results, AnIllegalMappingGivesEveryReasonAndStatusOne) {
   const TemporaryFolder folder;
   std::string text = read_text(spec("1_fused_attention.yaml"));
   text.replace(text.find("size: 2048"), 10, "size: 1000");  // the mapping peaks at 1,056 bits
-  const ProgramRun run = sluice({"evaluate", folder.write("small.yaml", text), "--json"});
+  const ProgramRun run = run_sluice({"evaluate", folder.write("small.yaml", text), "--json"});
   EXPECT_EQ(run.exit_status, 1);
   const Json document = Json::parse(run.out);
   EXPECT_EQ(document["status"], "illegal");
@@ -108,7 +104,7 @@ TEST(Results, SeveralMappingsAreEvaluatedInOrder) {
   const std::string text = read_text(spec("1_fused_attention.yaml"));
   const std::string mapping = text.substr(text.find("mapping:"));
   const std::string two = folder.write("two.yaml", text + "---\n" + mapping);
-  const ProgramRun run = sluice({"evaluate", two, "--json"});
+  const ProgramRun run = run_sluice({"evaluate", two, "--json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_EQ(Json::parse(run.out)["mappings"].size(), 2u);
 }
@@ -122,7 +118,8 @@ TEST(Results, EveryMappingFileCounts) {
   const std::string arch_file = folder.write("a.yaml", text.substr(arch, mapping - arch));
   const std::string first = folder.write("m1.yaml", text.substr(mapping));
   const std::string second = folder.write("m2.yaml", text.substr(mapping));
-  const ProgramRun run = sluice({"evaluate", workload_file, arch_file, first, second, "--json"});
+  const ProgramRun run =
+      run_sluice({"evaluate", workload_file, arch_file, first, second, "--json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_EQ(Json::parse(run.out)["mappings"].size(), 2u);
 }
@@ -132,7 +129,7 @@ TEST(Results, NoLegalMappingIsAnHonestNo) {
   std::string text = read_text(spec("1_fused_attention.yaml"));
   text.replace(text.find("size: 2048"), 10, "size: 8");
   text.erase(text.find("mapping:"));
-  const ProgramRun run = sluice({"map", folder.write("tiny.yaml", text), "--json"});
+  const ProgramRun run = run_sluice({"map", folder.write("tiny.yaml", text), "--json"});
   EXPECT_EQ(run.exit_status, 1) << run.err;
   const Json document = Json::parse(run.out);
   EXPECT_EQ(document["status"], "no_mapping");
@@ -145,7 +142,7 @@ TEST(Results, TheExampleOfTheReadmeMaps) {
   const std::size_t begin = readme.find("```yaml\n") + 8;
   const std::string file =
       folder.write("own.yaml", readme.substr(begin, readme.find("```", begin) - begin));
-  const ProgramRun run = sluice({"map", file});
+  const ProgramRun run = run_sluice({"map", file});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("own on own"));
   EXPECT_THAT(run.out, HasSubstr("proven optimal for EDP"));
@@ -154,7 +151,7 @@ TEST(Results, TheExampleOfTheReadmeMaps) {
 TEST(Results, CheckTellsMistakesWithTheirPlaces) {
   const TemporaryFolder folder;
   const std::string file = folder.write("bad.yaml", "mapper: {max_fused_lops: 1, top: 0}\n");
-  const ProgramRun run = sluice({"check", file});
+  const ProgramRun run = run_sluice({"check", file});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("bad.yaml:1:10: error: "));
   EXPECT_THAT(run.err, HasSubstr("did you mean 'max_fused_loops'?"));
@@ -165,21 +162,21 @@ TEST(Results, CheckTellsMistakesWithTheirPlaces) {
 TEST(Results, AFolderThatCannotBeMadeIsFileTrouble) {
   const TemporaryFolder folder;
   const std::string file = folder.write("file", "");
-  const ProgramRun run = sluice({"map", "matmul", "simple", "-o", file + "/below"});
+  const ProgramRun run = run_sluice({"map", "matmul", "simple", "-o", file + "/below"});
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_THAT(run.out, IsEmpty());
 }
 
 TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {
-  EXPECT_THAT(sluice({"map", "matmul", "simple"}).err, IsEmpty());
-  EXPECT_THAT(sluice({"map", "matmul", "simple", "--progress", "plain"}).err,
+  EXPECT_THAT(run_sluice({"map", "matmul", "simple"}).err, IsEmpty());
+  EXPECT_THAT(run_sluice({"map", "matmul", "simple", "--progress", "plain"}).err,
               HasSubstr("progress: "));
 }
 
 TEST(DefaultMapper, IsCompoundWhereCollectivesMayPay) {
   const auto mapper_of = [](const char* workload) {
     return Json::parse(
-        sluice({"map", workload, "comet_edge", "--budget", "0.5s", "--json"}).out)["mapper"];
+        run_sluice({"map", workload, "comet_edge", "--budget", "0.5s", "--json"}).out)["mapper"];
   };
   EXPECT_EQ(mapper_of("gemm_softmax"), "compound");
   EXPECT_EQ(mapper_of("matmul"), "fused");
@@ -191,7 +188,7 @@ TEST(Sources, SayWhichClassGaveANumberAndWhichTheArchitectureGives) {
   auto as_json = map;
   as_json.emplace_back("--json");
   std::map<std::string, Json> sources;
-  const Json document = Json::parse(sluice(as_json).out);
+  const Json document = Json::parse(run_sluice(as_json).out);
   for (const Json& row : document["sources"])
     sources[row["component"].get<std::string>() + "." + row["number"].get<std::string>()] = row;
   EXPECT_THAT(sources["DRAM.read"]["source"].get<std::string>(), HasSubstr("Micron"));
@@ -199,9 +196,9 @@ TEST(Sources, SayWhichClassGaveANumberAndWhichTheArchitectureGives) {
   EXPECT_THAT(sources["GB.write"]["source"].get<std::string>(),
               HasSubstr("SRAM(size 2 MiB, width 512 bit"));
   EXPECT_TRUE(sources["Register.read"]["source"].is_null());
-  EXPECT_THAT(sluice(map).out, Not(HasSubstr("Sources")));
+  EXPECT_THAT(run_sluice(map).out, Not(HasSubstr("Sources")));
   map.emplace_back("--sources");
-  EXPECT_THAT(sluice(map).out,
+  EXPECT_THAT(run_sluice(map).out,
               HasSubstr("PE compute, area\n    SystolicPE(clock 1e+09 Hz): HISIM"));
 }
 

@@ -24,10 +24,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-ProgramRun sluice(const std::vector<std::string>& arguments) {
-  return run_program(sluice_program(), arguments);
-}
-
 const std::vector<std::string> kSweep = {
     "sweep",  "matmul",   "simple",
     "--set",  "M=128",    "--set",
@@ -98,20 +94,20 @@ void run_and_kill(const std::vector<std::string>& arguments, int milliseconds) {
 
 TEST(Sweep, ThatIsKilledGoesOnToTheSameResults) {
   const TemporaryFolder folder;
-  const ProgramRun whole = sluice(sweep_into(folder / "whole.sqlite"));
+  const ProgramRun whole = run_sluice(sweep_into(folder / "whole.sqlite"));
   ASSERT_EQ(whole.exit_status, 0) << whole.err;
   EXPECT_EQ(Json::parse(whole.out)["runs"].size(), 16u);
   for (const int milliseconds : {30, 80, 150, 60})
     run_and_kill(sweep_into(folder / "killed.sqlite"), milliseconds);
-  const ProgramRun resumed = sluice(sweep_into(folder / "killed.sqlite"));
+  const ProgramRun resumed = run_sluice(sweep_into(folder / "killed.sqlite"));
   ASSERT_EQ(resumed.exit_status, 0) << resumed.err;
   EXPECT_EQ(runs_of(resumed.out), runs_of(whole.out));
 }
 
 TEST(Sweep, DoesNothingTwice) {
   const TemporaryFolder folder;
-  const ProgramRun first = sluice(sweep_into(folder / "runs.sqlite"));
-  const ProgramRun second = sluice(sweep_into(folder / "runs.sqlite", {"--progress", "plain"}));
+  const ProgramRun first = run_sluice(sweep_into(folder / "runs.sqlite"));
+  const ProgramRun second = run_sluice(sweep_into(folder / "runs.sqlite", {"--progress", "plain"}));
   EXPECT_EQ(second.out, first.out);  // to the second that each run took
   EXPECT_THAT(second.err, HasSubstr("16 of 16 runs"));
   EXPECT_THAT(second.err, HasSubstr("16 of them known"));
@@ -120,8 +116,8 @@ TEST(Sweep, DoesNothingTwice) {
 TEST(Sweep, WritesATableAndAPlot) {
   const TemporaryFolder folder;
   const ProgramRun run =
-      sluice(sweep_into(folder / "runs.sqlite", {"--csv", folder / "runs.csv", "--plot",
-                                                 "arch.GlobalBuffer.size,energy_j"}));
+      run_sluice(sweep_into(folder / "runs.sqlite", {"--csv", folder / "runs.csv", "--plot",
+                                                     "arch.GlobalBuffer.size,energy_j"}));
   ASSERT_EQ(run.exit_status, 0) << run.err;
   const std::string csv = read_text(folder / "runs.csv");
   EXPECT_THAT(csv, HasSubstr("arch.GlobalBuffer.size,N,workload,architecture,status,energy_j"));
@@ -131,28 +127,29 @@ TEST(Sweep, WritesATableAndAPlot) {
 
 TEST(Sweep, SaysWhatIsWrongAndLosesNothing) {
   const TemporaryFolder folder;
-  const ProgramRun unknown = sluice(
+  const ProgramRun unknown = run_sluice(
       {"sweep", "matmul", "simple", "--vary", "arch.Globl.size=1,2", "-o", folder / "none.sqlite"});
   EXPECT_EQ(unknown.exit_status, 2);
   EXPECT_THAT(unknown.err, HasSubstr("--vary arch.Globl.size=1"));
   EXPECT_FALSE(std::filesystem::exists(folder / "none.sqlite"));
   const std::string notes = folder.write("notes.txt", std::string(500, 'x'));
-  const ProgramRun other = sluice(sweep_into(notes));
+  const ProgramRun other = run_sluice(sweep_into(notes));
   EXPECT_EQ(other.exit_status, 2);
   EXPECT_THAT(other.err, HasSubstr("notes.txt is no SQLite database"));
   EXPECT_EQ(read_text(notes), std::string(500, 'x'));
-  const ProgramRun plot = sluice(sweep_into(folder / "runs.sqlite", {"--plot", "N,energi_j"}));
+  const ProgramRun plot = run_sluice(sweep_into(folder / "runs.sqlite", {"--plot", "N,energi_j"}));
   EXPECT_EQ(plot.exit_status, 2);
   EXPECT_THAT(plot.err, HasSubstr("did you mean `energy_j`?"));
 }
 
 TEST(Sweep, RefusesAFieldThatIsGivenTwice) {
-  const ProgramRun twice = sluice({"sweep", "matmul", "simple", "--set", "M=64", "--set", "K=64",
-                                   "--vary", "N=4,8", "--vary", "N=16"});
+  const ProgramRun twice = run_sluice({"sweep", "matmul", "simple", "--set", "M=64", "--set",
+                                       "K=64", "--vary", "N=4,8", "--vary", "N=16"});
   EXPECT_EQ(twice.exit_status, 2);
   EXPECT_THAT(twice.err, HasSubstr("--vary N=16: error: `N` varies twice: `--vary N=4,8`"));
   EXPECT_THAT(twice.err, HasSubstr("hint: give all values at once: N=4,8,16"));
-  const ProgramRun set = sluice({"sweep", "matmul", "simple", "--set", "N=4", "--vary", "N=8,16"});
+  const ProgramRun set =
+      run_sluice({"sweep", "matmul", "simple", "--set", "N=4", "--vary", "N=8,16"});
   EXPECT_EQ(set.exit_status, 2);
   EXPECT_THAT(set.err, HasSubstr("`N` varies, and `set` gives it one value, 4"));
 }
@@ -171,13 +168,13 @@ sweep:
   architectures: [simple]
   grid: {arch.GlobalBuffer.size: [4KiB, 256KiB]}
 )");
-  const ProgramRun json = sluice({"sweep", file, "--json", "--threads", "1"});
+  const ProgramRun json = run_sluice({"sweep", file, "--json", "--threads", "1"});
   ASSERT_EQ(json.exit_status, 0) << json.err;
   const Json document = Json::parse(json.out);
   EXPECT_EQ(document["objective"], "edp_js");
   EXPECT_EQ(document["best"], Json::parse(R"([{"workload": "w64", "run": 1},
                                               {"workload": "w128", "run": 3}])"));
-  const ProgramRun text = sluice({"sweep", file, "--threads", "1"});
+  const ProgramRun text = run_sluice({"sweep", file, "--threads", "1"});
   EXPECT_THAT(text.out, HasSubstr("best of w64"));
   EXPECT_THAT(text.out, HasSubstr("best of w128"));
 }
@@ -190,9 +187,9 @@ TEST(Sweep, KeepsWhatItHasWhereTheDiskIsFull) {
   const ProgramRun full = run_program("/bin/bash", {"-c", call});
   EXPECT_EQ(full.exit_status, 3) << full.err;
   EXPECT_THAT(full.err, HasSubstr("the runs that were saved are in it"));
-  const ProgramRun resumed = sluice(sweep_into(folder / "runs.sqlite"));
+  const ProgramRun resumed = run_sluice(sweep_into(folder / "runs.sqlite"));
   EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
-  EXPECT_EQ(runs_of(resumed.out), runs_of(sluice(kSweep).out));
+  EXPECT_EQ(runs_of(resumed.out), runs_of(run_sluice(kSweep).out));
 }
 
 TEST(Sweep, OnAFullDiskSaysSoAndGoesOnWhereThereIsSpaceAgain) {
@@ -200,39 +197,40 @@ TEST(Sweep, OnAFullDiskSaysSoAndGoesOnWhereThereIsSpaceAgain) {
   const SmallDisk disk(folder.path());
   if (!disk.is_mounted()) GTEST_SKIP() << "only root may mount a small file system";
   const std::vector<std::string> call = sweep_into(folder / "runs.sqlite");
-  const ProgramRun full = sluice(call);
+  const ProgramRun full = run_sluice(call);
   EXPECT_EQ(full.exit_status, 3) << full.err;
   EXPECT_THAT(full.err, HasSubstr("runs.sqlite: database or disk is full"));
   EXPECT_THAT(full.err, HasSubstr("the runs that were saved are in it"));
   disk.fill();
-  EXPECT_EQ(sluice(call).exit_status, 3);  // not a byte is left
+  EXPECT_EQ(run_sluice(call).exit_status, 3);  // not a byte is left
   ASSERT_TRUE(disk.grow());
   std::filesystem::remove(folder / "ballast");
   const std::string page = folder / "page.html";
-  EXPECT_EQ(sluice({"report", folder / "runs.sqlite", "-o", page}).exit_status, 0);  // has some
-  const ProgramRun resumed = sluice(call);
+  EXPECT_EQ(run_sluice({"report", folder / "runs.sqlite", "-o", page}).exit_status, 0);  // has some
+  const ProgramRun resumed = run_sluice(call);
   EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
-  EXPECT_EQ(runs_of(resumed.out), runs_of(sluice(kSweep).out));
+  EXPECT_EQ(runs_of(resumed.out), runs_of(run_sluice(kSweep).out));
 }
 
 TEST(Sweep, GoesIntoAReportWithEveryRun) {
   const TemporaryFolder folder;
   const std::string file = folder / "runs.sqlite", page = folder / "page.html";
-  const ProgramRun swept = sluice(sweep_into(file));
+  const ProgramRun swept = run_sluice(sweep_into(file));
   ASSERT_EQ(swept.exit_status, 0) << swept.err;
-  ASSERT_EQ(sluice({"report", file, folder.write("runs.json", swept.out), "-o", page}).exit_status,
-            0);
+  ASSERT_EQ(
+      run_sluice({"report", file, folder.write("runs.json", swept.out), "-o", page}).exit_status,
+      0);
   const std::string text = read_text(page);
   for (const Json& run : Json::parse(swept.out)["runs"]) {  // once from each
     const std::string energy = "\"energy_j\": " + run["energy_j"].dump();
     EXPECT_NE(text.find(energy), text.rfind(energy)) << energy;
   }
   const std::string empty = folder / "empty.sqlite";
-  ASSERT_EQ(sluice({"sweep", "matmul", "simple", "--vary", "arch.GlobalBuffer.size=1B", "--set",
-                    "arch.GlobalBuffer.tensors={keep: All}", "-o", empty})
+  ASSERT_EQ(run_sluice({"sweep", "matmul", "simple", "--vary", "arch.GlobalBuffer.size=1B", "--set",
+                        "arch.GlobalBuffer.tensors={keep: All}", "-o", empty})
                 .exit_status,
             1);
-  EXPECT_EQ(sluice({"report", empty, "-o", page}).exit_status, 0);  // a run without a mapping
+  EXPECT_EQ(run_sluice({"report", empty, "-o", page}).exit_status, 0);  // a run without a mapping
 }
 
 TEST(Sweep, TakesFilesOfOtherToolsAsMapDoes) {
@@ -263,12 +261,12 @@ DRAM: {read: 512, write: 512}
 GLB: {read: 8, write: 8}
 MAC: {compute: 0.5}
 )");
-  const ProgramRun swept = sluice(
+  const ProgramRun swept = run_sluice(
       {"sweep", problem, arch, "--ert", energies, "--vary", "arch.GLB.size=256B,1KiB", "--json"});
   ASSERT_EQ(swept.exit_status, 0) << swept.err;
   for (const Json& run : Json::parse(swept.out)["runs"]) {
     const std::string size = run["settings"]["arch.GLB.size"];
-    const ProgramRun mapped = sluice(
+    const ProgramRun mapped = run_sluice(
         {"map", problem, arch, "--ert", energies, "--set", "arch.GLB.size=" + size, "--json"});
     EXPECT_EQ(run["energy_j"], Json::parse(mapped.out)["mappings"][0]["energy_j"]) << size;
   }
@@ -279,7 +277,7 @@ TEST(Sweep, FilesMayNameNetworksOfTheLibrary) {
   const std::string file = folder.write("sweep.yaml", R"(
 sweep: {workloads: [mlp_s], architectures: simple, grid: {arch.GlobalBuffer.size: [64KiB, 128KiB]}}
 )");
-  const ProgramRun run = sluice({"sweep", file, "--json"});
+  const ProgramRun run = run_sluice({"sweep", file, "--json"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   EXPECT_EQ(Json::parse(run.out)["runs"].size(), 2U);
 }
@@ -292,15 +290,15 @@ design:
   architecture: simple
   variables: {arch.GlobalBuffer.size: 1KiB..64KiB:x2, arch.MainMemory.read.throughput: [16GB/s, 32GB/s]}
 )");
-  const ProgramRun run = sluice({"design", file, "-o", folder / "best"});
+  const ProgramRun run = run_sluice({"design", file, "-o", folder / "best"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("proven best of all designs within the budgets"));
   EXPECT_THAT(run.out, HasSubstr("14 designs"));  // 7 × 2
   const Json document = Json::parse(read_text(folder / "best/result.json"));
   EXPECT_EQ(document["schema"], "sluice.design/1");
   const ProgramRun again =
-      sluice({"evaluate", "matmul", folder / "best/arch.yaml", folder / "best/mapping_1.yaml",
-              "--set", "M=64", "--set", "K=64", "--set", "N=64", "--json"});
+      run_sluice({"evaluate", "matmul", folder / "best/arch.yaml", folder / "best/mapping_1.yaml",
+                  "--set", "M=64", "--set", "K=64", "--set", "N=64", "--json"});
   ASSERT_EQ(again.exit_status, 0) << again.err;
   EXPECT_EQ(Json::parse(again.out)["mappings"][0]["edp_js"], document["best"]["objective"]);
 }
@@ -308,20 +306,20 @@ design:
 TEST(Compare, SaysWhatDiffers) {
   const TemporaryFolder folder;
   for (const auto& [name, size] : {std::pair{"small", "1KiB"}, std::pair{"large", "64KiB"}})
-    ASSERT_EQ(sluice({"map", "matmul", "simple", "--set", "M=64", "--objective",
-                      name == std::string("small") ? "energy" : "edp", "--set",
-                      std::string("arch.GlobalBuffer.size=") + size, "-o", folder / name})
+    ASSERT_EQ(run_sluice({"map", "matmul", "simple", "--set", "M=64", "--objective",
+                          name == std::string("small") ? "energy" : "edp", "--set",
+                          std::string("arch.GlobalBuffer.size=") + size, "-o", folder / name})
                   .exit_status,
               0);
-  const ProgramRun run = sluice({"compare", folder / "small", folder / "large"});
+  const ProgramRun run = run_sluice({"compare", folder / "small", folder / "large"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.err, IsEmpty());
   EXPECT_THAT(run.out, HasSubstr("objective"));
   EXPECT_THAT(run.out, HasSubstr("Energy by component"));
   EXPECT_THAT(run.out, HasSubstr("\n- "));
-  const ProgramRun same = sluice({"compare", folder / "small", folder / "small/result.json"});
+  const ProgramRun same = run_sluice({"compare", folder / "small", folder / "small/result.json"});
   EXPECT_THAT(same.out, HasSubstr("Nothing differs"));
-  const ProgramRun wrong = sluice({"compare", folder / "small", folder / "small/mapping.yaml"});
+  const ProgramRun wrong = run_sluice({"compare", folder / "small", folder / "small/mapping.yaml"});
   EXPECT_EQ(wrong.exit_status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("mapping.yaml: error: this is no result document"));
 }
@@ -329,10 +327,11 @@ TEST(Compare, SaysWhatDiffers) {
 TEST(Evaluate, ListsSeveralMappingsByFile) {
   const TemporaryFolder folder;
   for (const char* objective : {"energy", "latency"})
-    sluice({"map", "matmul", "simple", "--set", "M=64", "--objective", objective, "-o",
-            folder / objective});
-  const ProgramRun run = sluice({"evaluate", "matmul", "simple", "--set", "M=64",
-                                 folder / "energy/mapping.yaml", folder / "latency/mapping.yaml"});
+    run_sluice({"map", "matmul", "simple", "--set", "M=64", "--objective", objective, "-o",
+                folder / objective});
+  const ProgramRun run =
+      run_sluice({"evaluate", "matmul", "simple", "--set", "M=64", folder / "energy/mapping.yaml",
+                  folder / "latency/mapping.yaml"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("energy/mapping.yaml:"));
   EXPECT_THAT(run.out, HasSubstr("latency/mapping.yaml:"));

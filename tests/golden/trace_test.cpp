@@ -62,8 +62,7 @@ TEST(Trace, HasEveryStepOfMoreThanAMillion) {
 TEST(Trace, IsADocumentAndAListingOfEveryStep) {
   const TemporaryFolder folder;
   const std::string specs = folder.write("case.yaml", matmul_of(2, 2, 3));
-  const ProgramRun run =
-      run_program(sluice_program(), {"execute", specs, "--trace", folder / "run.json"});
+  const ProgramRun run = run_sluice({"execute", specs, "--trace", folder / "run.json"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   const auto events = nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"];
   std::int64_t computes = 0, counters = 0;
@@ -88,9 +87,7 @@ TEST(Trace, OfAPipelineIsAValidDocument) {
   const TemporaryFolder folder;
   const std::string specs =
       (repository_dir() / "tests/golden/examples/3_pipelined_layers.yaml").string();
-  ASSERT_EQ(
-      run_program(sluice_program(), {"execute", specs, "--trace", folder / "run.json"}).exit_status,
-      0);
+  ASSERT_EQ(run_sluice({"execute", specs, "--trace", folder / "run.json"}).exit_status, 0);
   const auto events = nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"];
   std::map<std::int64_t, std::int64_t> end;  // of the last slice of each row
   std::set<std::int64_t> named;

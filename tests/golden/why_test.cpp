@@ -5,7 +5,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "support/folders.h"
 #include "support/golden_file.h"
 #include "support/run_program.h"
 
@@ -20,7 +19,7 @@ using Json = nlohmann::json;
 ProgramRun map_chain(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"map", "matmul_chain", "simple", "--set", "N_EINSUMS=2"};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  return run_program(sluice_program(), arguments);
+  return run_sluice(arguments);
 }
 
 TEST(Why, TextOfAChain) {
@@ -30,8 +29,7 @@ TEST(Why, TextOfAChain) {
 }
 
 TEST(Why, TextOfOneEinsum) {
-  const ProgramRun run =
-      run_program(sluice_program(), {"map", "matmul", "tpu_v4i", "--why", "--objective", "energy"});
+  const ProgramRun run = run_sluice({"map", "matmul", "tpu_v4i", "--why", "--objective", "energy"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_TRUE(
       matches_golden_file("golden/why_matmul.txt", run.out.substr(run.out.find("\nWhy: "))));
@@ -63,7 +61,7 @@ TEST(Why, AShadowPriceIsWhatItsSettingsGive) {
       arguments.emplace_back("--set");
       arguments.push_back(setting.get<std::string>());
     }
-    const Json document = Json::parse(run_program(sluice_program(), arguments).out);
+    const Json document = Json::parse(run_sluice(arguments).out);
     EXPECT_EQ(document["mappings"][0]["edp_js"], price["with"]["objective"]) << price;
     EXPECT_EQ(price["with"]["guarantee"], "optimal");
   }
@@ -72,8 +70,8 @@ TEST(Why, AShadowPriceIsWhatItsSettingsGive) {
 // All the searches together would take half a minute.
 TEST(Why, KeepsToTheBudget) {
   const auto begin = std::chrono::steady_clock::now();
-  const ProgramRun run = run_program(
-      sluice_program(), {"map", "gpt3_6.7b", "tpu_v4i", "--why", "--json", "--budget", "1s"});
+  const ProgramRun run =
+      run_sluice({"map", "gpt3_6.7b", "tpu_v4i", "--why", "--json", "--budget", "1s"});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
   EXPECT_EQ(run.exit_status, 0) << run.err;
   const Json why = Json::parse(run.out)["why"];

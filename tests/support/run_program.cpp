@@ -10,6 +10,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "support/folders.h"
+
 namespace sluice::testing {
 namespace {
 
@@ -48,6 +50,11 @@ ProgramRun run_program(const std::string& program, const std::vector<std::string
   waitpid(child, &status, 0);
   const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return {exit_status, read_text(out), read_text(err)};
+}
+
+ProgramRun run_sluice(const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment) {
+  return run_program(sluice_program(), arguments, environment);
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -16,6 +16,10 @@ struct ProgramRun {
 ProgramRun run_program(const std::string& program, const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment = {});
 
+/// The same with the program `sluice` of this build.
+ProgramRun run_sluice(const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment = {});
+
 /// A folder of its own for one test, removed with everything in it at the end.
 class TemporaryFolder {
  public:

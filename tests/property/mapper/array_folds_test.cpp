@@ -29,7 +29,7 @@ std::string registers(const std::string& size, const std::string& kept) {
          "throughput: inf}]}\n";
 }
 
-constexpr const char* kProduct =
+constexpr const char* kFoldedProduct =
     "  - {einsum: \"Z[m,n] = A[m,k] * W[k,n]\", renames: {weight: W}}\n";
 constexpr const char* kChain =
     "  - {einsum: \"B[m,k] = A[m,l] * V[l,k]\", renames: {weight: V}}\n"
@@ -39,11 +39,12 @@ class ArrayFolds : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ArrayFolds, AreMinimisedAsBruteForceMinimisesThem) {
   for (const char* size : {"8", "16"})
-    expect_brute_force_agreement(problem_with(kProduct, GetParam(), registers(size, "weight")));
+    expect_brute_force_agreement(
+        problem_with(kFoldedProduct, GetParam(), registers(size, "weight")));
 }
 
 TEST_P(ArrayFolds, AreMinimisedWhereNothingIsHeldInTheArray) {
-  expect_brute_force_agreement(problem_with(kProduct, GetParam(), ""));
+  expect_brute_force_agreement(problem_with(kFoldedProduct, GetParam(), ""));
 }
 
 TEST_P(ArrayFolds, AreMinimisedOfFusedEinsums) {

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluations = 1'000};
+constexpr oracle::EnumerationLimits kFusedCases = {.max_nests = 20'000, .max_evaluations = 1'000};
 
 // So long that each of the property programs takes a part of it.
 constexpr std::int64_t kParts = 4;
@@ -26,11 +26,11 @@ TEST_P(FusedMapperPart, FindsExactlyTheOptimumAndTheFrontsThatBruteForceFinds) {
   std::int64_t mappings = 0;
   for (std::int64_t i = first; i < last; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kFusedCases, oracle::kAllExtras);
     mappings += drawn.truth.full_mappings;
     const auto found = oracle::difference(*fused, drawn.problem, drawn.options, drawn.truth, seed);
     if (!found) continue;
-    const auto simplest = oracle::shrink(*fused, drawn.spec, *found, kLimits, seed);
+    const auto simplest = oracle::shrink(*fused, drawn.spec, *found, kFusedCases, seed);
     FAIL() << "seed " << seed << ": " << *found << "\nsimplest problem:\n"
            << oracle::to_yaml(simplest.spec) << simplest.difference;
   }
@@ -52,7 +52,7 @@ TEST(FusedMapper, WithEpsilonIsAtMostThatMuchWorseThanTheOptimum) {
     return objective_value(objective, found->mappings[0].cost);
   };
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kProvenExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kFusedCases, oracle::kProvenExtras);
     for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
       const double exact = best(drawn, objective, 0), near = best(drawn, objective, 0.5);
       EXPECT_GE(near, exact) << seed;

@@ -8,20 +8,21 @@
 namespace sluice {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluations = 1'000};
+constexpr oracle::EnumerationLimits kGeneratedCases = {.max_nests = 20'000,
+                                                       .max_evaluations = 1'000};
 
 TEST(GeneratedProblem, MeansTheSameWhenItsYamlIsReadByTheFrontEnd) {
   const testing::RandomCases cases = testing::random_cases(40);
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kGeneratedCases, oracle::kAllExtras);
     const std::string yaml = oracle::to_yaml(drawn.spec);
     const auto specs = load_specs_from_text({{"problem.yaml", yaml}}, {});
     ASSERT_TRUE(specs.has_value()) << "seed " << seed << "\n" << to_string(specs.error()) << yaml;
     const auto problem = bind(*specs->workload, *specs->arch);
     ASSERT_TRUE(problem.has_value()) << "seed " << seed << "\n"
                                      << to_string(problem.error()) << yaml;
-    const oracle::Enumeration read = oracle::enumerate(*problem, drawn.options, kLimits);
+    const oracle::Enumeration read = oracle::enumerate(*problem, drawn.options, kGeneratedCases);
     EXPECT_EQ(read.full_front, drawn.truth.full_front) << "seed " << seed << "\n" << yaml;
   }
 }
@@ -58,17 +59,17 @@ TEST(GeneratedProblem, ShrinksToOneThatDiffersAsItIsPrinted) {
   std::int64_t shrunk = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, extras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kGeneratedCases, extras);
     const auto found = oracle::difference(blind, drawn.problem, drawn.options, drawn.truth, seed);
     if (!found) continue;
-    const auto simplest = oracle::shrink(blind, drawn.spec, *found, kLimits, seed);
+    const auto simplest = oracle::shrink(blind, drawn.spec, *found, kGeneratedCases, seed);
     const std::string yaml = oracle::to_yaml(simplest.spec);
     const auto specs = load_specs_from_text({{"problem.yaml", yaml}}, {});
     ASSERT_TRUE(specs.has_value()) << "seed " << seed << "\n" << to_string(specs.error()) << yaml;
     const auto problem = bind(*specs->workload, *specs->arch);
     ASSERT_TRUE(problem.has_value()) << "seed " << seed << "\n" << yaml;
     const MapperOptions options = oracle::options_of(simplest.spec);
-    const oracle::Enumeration truth = oracle::enumerate(*problem, options, kLimits);
+    const oracle::Enumeration truth = oracle::enumerate(*problem, options, kGeneratedCases);
     EXPECT_EQ(oracle::difference(blind, *problem, options, truth, seed), simplest.difference)
         << "seed " << seed << "\n"
         << yaml;

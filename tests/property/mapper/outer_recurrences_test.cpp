@@ -4,7 +4,7 @@
 namespace sluice {
 namespace {
 
-std::string arch_of(const std::string& main, const std::string& buffer) {
+std::string arch_of_states(const std::string& main, const std::string& buffer) {
   return R"yaml(arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: )yaml" +
@@ -26,14 +26,14 @@ const std::string kTwo = "  - \"B[i,m] = exp(A[i,m])\"\n  - \"A[i+1,m] = B[i,m] 
 
 TEST(OuterRecurrences, AllTensorsStayInTheMainMemory) {
   expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo) +
-                               arch_of("All", "size: inf, tensors: {keep: Nothing}"));
+                               arch_of_states("All", "size: inf, tensors: {keep: Nothing}"));
 }
 
 TEST(OuterRecurrences, ABufferMayKeepWhatTheStepsUse) {
   expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo) +
-                               arch_of("All", "size: 32, tensors: {may_keep: All}"));
+                               arch_of_states("All", "size: 32, tensors: {may_keep: All}"));
   expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo) +
-                               arch_of("~Intermediates", "size: 48, tensors: {keep: All}"));
+                               arch_of_states("~Intermediates", "size: 48, tensors: {keep: All}"));
 }
 
 // D stands between the two; it shares the loop without a step of its own.
@@ -42,7 +42,7 @@ TEST(OuterRecurrences, AnEinsumInBetweenStandsInTheLoop) {
       workload_of("I: 2, M: 2",
                   "  - \"B[i,m] = exp(A[i,m])\"\n  - \"D[i] = sum(B[i,m])\"\n"
                   "  - \"A[i+1,m] = B[i,m] * D[i]\"\n") +
-      arch_of("All", "size: 16, tensors: {may_keep: All}"));
+      arch_of_states("All", "size: 16, tensors: {may_keep: All}"));
 }
 
 TEST(OuterRecurrences, TwoRecurrencesFollowEachOther) {
@@ -50,27 +50,27 @@ TEST(OuterRecurrences, TwoRecurrencesFollowEachOther) {
       "workload:\n  bits_per_value: {All: 8}\n  initial: {A: 0, F: 0}\n  rank_sizes: {I: 2, J: 2}\n"
       "  einsums:\n  - \"B[i] = exp(A[i])\"\n  - \"A[i+1] = B[i] * C[i]\"\n"
       "  - \"G[j] = exp(F[j])\"\n  - \"F[j+1] = G[j] * B[I:j]\"\n" +
-      arch_of("All", "size: 16, tensors: {may_keep: Intermediates}"));
+      arch_of_states("All", "size: 16, tensors: {may_keep: Intermediates}"));
 }
 
 // The last slice of the state is a result: read after the loop.
 TEST(OuterRecurrences, TheLastSliceIsReadAfterTheLoop) {
   expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo + "  - \"Z[m] = exp(A[i:2,m])\"\n") +
-                               arch_of("All", "size: 24, tensors: {may_keep: All}"));
+                               arch_of_states("All", "size: 24, tensors: {may_keep: All}"));
 }
 
 // The lanes are to be filled: by m, inside the steps, also where the steps stand above all lanes.
 TEST(OuterRecurrences, FillsDemandingLanes) {
-  std::string arch = arch_of("All",
-                             "size: 32, spatial: [{name: y, fanout: 2, min_usage: 1}], "
-                             "tensors: {may_keep: All}");
+  std::string arch = arch_of_states("All",
+                                    "size: 32, spatial: [{name: y, fanout: 2, min_usage: 1}], "
+                                    "tensors: {may_keep: All}");
   arch.replace(arch.find("{name: x, fanout: 2}"), 20, "{name: x, fanout: 2, min_usage: 1}");
   expect_brute_force_agreement(workload_of("I: 2, M: 4", kTwo) + arch);
 }
 
 // The steps alone could fill the lanes, if they were not one after the other.
 TEST(OuterRecurrences, FillsNoLanesWithSteps) {
-  std::string arch = arch_of("All", "size: inf, tensors: {may_keep: All}");
+  std::string arch = arch_of_states("All", "size: inf, tensors: {may_keep: All}");
   arch.replace(arch.find("{name: x, fanout: 2}"), 20, "{name: x, fanout: 2, min_usage: 1}");
   expect_brute_force_agreement(workload_of("I: 2, M: 1", kTwo) + arch);
 }
@@ -79,8 +79,8 @@ TEST(OuterRecurrences, FillsNoLanesWithSteps) {
 // lanes would need, that is 48 bits; each Einsum alone, with its own slice of A, would take 32.
 TEST(OuterRecurrences, FillsNoLanesWhereBothSlicesOfAStateTakeTheirRoom) {
   for (const int bits : {40, 48}) {
-    std::string arch =
-        arch_of("~Intermediates", "size: " + std::to_string(bits) + ", tensors: {keep: ~Main}");
+    std::string arch = arch_of_states("~Intermediates",
+                                      "size: " + std::to_string(bits) + ", tensors: {keep: ~Main}");
     arch.replace(arch.find("{name: x, fanout: 2}"), 20, "{name: x, fanout: 2, min_usage: 1}");
     expect_brute_force_agreement(workload_of("I: 1, M: 2", kTwo) + arch);
   }
@@ -90,13 +90,13 @@ TEST(OuterRecurrences, FillsNoLanesWhereBothSlicesOfAStateTakeTheirRoom) {
 TEST(OuterRecurrences, WhatIsMadeInTheStepsIsReadByOthers) {
   expect_brute_force_agreement(
       workload_of("I: 2, M: 2", kTwo + "  - \"Y[m] = B[i,m] * C[i,m]\"\n") +
-      arch_of("All", "size: 24, tensors: {may_keep: C | Y}"));
+      arch_of_states("All", "size: 24, tensors: {may_keep: C | Y}"));
 }
 
 // A stands in the buffer for a third Einsum, and keeps B's copies of both steps' Einsums from
 // sinking: these stand above the split, and B itself once above both.
 TEST(OuterRecurrences, CopiesOfWhatOnlyTheStepsUseStandAboveAStateThatOthersRead) {
-  std::string arch = arch_of("~Intermediates", "size: 96, tensors: {keep: ~Main}");
+  std::string arch = arch_of_states("~Intermediates", "size: 96, tensors: {keep: ~Main}");
   arch.insert(arch.find("  - !Compute"),
               "  - !Memory {name: Local, size: 32, tensors: {may_keep: B, "
               "force_memory_hierarchy_order: false}, actions: [{name: read, energy: 1, throughput: "

@@ -6,8 +6,8 @@
 namespace sluice {
 namespace {
 
-std::string arch_of(const std::string& above, const std::string& ports, const std::string& main,
-                    const std::string& buffer) {
+std::string arch_with_ports(const std::string& above, const std::string& ports,
+                            const std::string& main, const std::string& buffer) {
   return "arch:\n  nodes:\n" + above + "  - !Memory {name: Main, size: inf, " + ports +
          "tensors: {keep: " + main +
          R"yaml(}, actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
@@ -36,19 +36,19 @@ constexpr const char* kChain = R"yaml(workload:
 )yaml";
 
 TEST(OutermostInstances, EachPortServesItsPart) {
-  expect_brute_force_agreement(kSum + arch_of("", kPorts, "All", kBuffer));
+  expect_brute_force_agreement(kSum + arch_with_ports("", kPorts, "All", kBuffer));
 }
 
 TEST(OutermostInstances, ContainersAboveTheMemoryCountToo) {
   expect_brute_force_agreement(
-      kSum + arch_of("  - !Container {name: Chip, spatial: [{name: x, fanout: 2}]}\n", kPorts,
-                     "All", kBuffer));
+      kSum + arch_with_ports("  - !Container {name: Chip, spatial: [{name: x, fanout: 2}]}\n",
+                             kPorts, "All", kBuffer));
 }
 
 TEST(OutermostInstances, EinsumsThatExchangeATensorThereShareTheLoop) {
-  expect_brute_force_agreement(kChain + arch_of("", kPorts, "All", kBuffer));
-  expect_brute_force_agreement(kChain +
-                               arch_of("", kPorts, "~Intermediates, may_keep: All", kBuffer));
+  expect_brute_force_agreement(kChain + arch_with_ports("", kPorts, "All", kBuffer));
+  expect_brute_force_agreement(
+      kChain + arch_with_ports("", kPorts, "~Intermediates, may_keep: All", kBuffer));
 }
 
 // W is on every port; what is left of A and Z is indexed by m.
@@ -59,7 +59,7 @@ TEST(OutermostInstances, PersistentTensorsStandAboveTheLoops) {
   rank_sizes: {M: 4, N: 2}
   einsums:
   - "Z[m] = A[m,n] * W[n]"
-)yaml" + arch_of("", kPorts, "All", kBuffer));
+)yaml" + arch_with_ports("", kPorts, "All", kBuffer));
 }
 
 // A in the buffer is kept from sinking by Y below it, above the split: so A in the main memory,
@@ -87,7 +87,7 @@ TEST(OutermostInstances, AProductUsesOnePort) {
   rank_sizes: {M: 2, K: 2, N: 2}
   einsums:
   - "Z[m,n] = A[m,k] * W[k,n]"
-)yaml" + arch_of("", kPorts, "All", kBuffer));
+)yaml" + arch_with_ports("", kPorts, "All", kBuffer));
 }
 
 // 4 · 4096 B at 1 GB/s would be 12.3 µs for the three tensors through one port; through four it is

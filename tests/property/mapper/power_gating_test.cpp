@@ -5,8 +5,8 @@ namespace sluice {
 namespace {
 
 /// Main memory and buffer with something between them, and a compute; all leakage is gated.
-std::string arch_of(const std::string& between, const std::string& buffer,
-                    const std::string& inside) {
+std::string gated_arch(const std::string& between, const std::string& buffer,
+                       const std::string& inside) {
   return R"yaml(arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 32, throughput: 8}]}
@@ -37,21 +37,21 @@ TEST(PowerGating, ATollIsUsedByATensorThatItDoesNotCharge) {
   const std::string toll =
       "  - !Toll {name: Up, direction: up, tensors: {keep: A}, leak_power: 5, power_gated: true, "
       "actions: [{name: read, energy: 1, throughput: 8}]}\n";
-  expect_brute_force_agreement(kProduct + arch_of(toll, "size: inf, tensors: {keep: All}", ""));
+  expect_brute_force_agreement(kProduct + gated_arch(toll, "size: inf, tensors: {keep: All}", ""));
 }
 
 TEST(PowerGating, ATollThatMayBePassedByIsUsedWhereANodeStandsThere) {
   const std::string toll =
       "  - !Toll {name: Up, direction: up, tensors: {may_keep: A}, leak_power: 5, power_gated: "
       "true, actions: [{name: read, energy: 1, throughput: 8}]}\n";
-  expect_brute_force_agreement(kProduct + arch_of(toll, "size: inf, tensors: {keep: All}", ""));
+  expect_brute_force_agreement(kProduct + gated_arch(toll, "size: inf, tensors: {keep: All}", ""));
 }
 
 // A copy within Main moves nothing, but Main and the compute that it is written on are used.
 TEST(PowerGating, ACopyUsesItsMemoriesAndItsCompute) {
   expect_brute_force_agreement(
       kCopyAndProduct +
-      arch_of("", "size: inf, leak_power: 7, power_gated: true, tensors: {may_keep: All}", ""));
+      gated_arch("", "size: inf, leak_power: 7, power_gated: true, tensors: {may_keep: All}", ""));
 }
 
 TEST(PowerGating, AMemoryThatNobodyNeedsIsLeftAlone) {
@@ -59,7 +59,7 @@ TEST(PowerGating, AMemoryThatNobodyNeedsIsLeftAlone) {
       "  - !Memory {name: Idle, size: inf, leak_power: 9, power_gated: true, tensors: {may_keep: "
       "All}, actions: [{name: read, energy: 0, throughput: 64}, {name: write, energy: 0, "
       "throughput: 64}]}\n";
-  expect_brute_force_agreement(kProduct + arch_of("", "size: inf, tensors: {keep: All}", idle));
+  expect_brute_force_agreement(kProduct + gated_arch("", "size: inf, tensors: {keep: All}", idle));
 }
 
 // Free to cross, but not to keep awake.
@@ -68,7 +68,7 @@ TEST(PowerGating, ANetworkIsUsedByWhatCrossesIt) {
       "  - !Network {name: Wires, topology: bus, leak_power: 5, power_gated: true, hop_energy: 0, "
       "link_bandwidth: inf}\n  - !Container {name: Core, spatial: [{name: x, fanout: 2}]}\n";
   expect_brute_force_agreement(kCopyAndProduct +
-                               arch_of(network, "size: inf, tensors: {may_keep: All}", ""));
+                               gated_arch(network, "size: inf, tensors: {may_keep: All}", ""));
 }
 
 }  // namespace

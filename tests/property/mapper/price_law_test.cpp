@@ -108,7 +108,7 @@ class ExecutedPrice {
 };
 
 /// K alone divides by the two cores: each sums half of it, and Main merges.
-constexpr const char* kProduct = R"yaml(workload:
+constexpr const char* kPricedProduct = R"yaml(workload:
   bits_per_value: {All: 8}
   rank_sizes: {M: 3, K: 4, N: 5}
   einsums:
@@ -120,7 +120,7 @@ constexpr const char* kShallowProduct = R"yaml(workload:
   einsums:
   - "Z[m,n] = A[m,k] * W[k,n]"
 )yaml";
-constexpr const char* kCopyAndProduct = R"yaml(workload:
+constexpr const char* kPricedCopyAndProduct = R"yaml(workload:
   bits_per_value: {Other: 8, B: 4}
   rank_sizes: {M: 3, K: 4}
   einsums:
@@ -180,23 +180,23 @@ std::vector<Case> cases() {
   constexpr double kFast = 1e6;
   const std::string keep = "tensors: {keep: All}, ";
   return {
-      {"main", kProduct, "", kCores, 1, kFast, kFast, keep},
-      {"buffer", kProduct, "", kCores, kFast, 1, kFast, keep},
-      {"compute", kProduct, "", kCores, kFast, kFast, 1, keep},
-      {"downlink", kProduct, bus("link_bandwidth: 0.25"), kCores, kFast, kFast, kFast, keep},
+      {"main", kPricedProduct, "", kCores, 1, kFast, kFast, keep},
+      {"buffer", kPricedProduct, "", kCores, kFast, 1, kFast, keep},
+      {"compute", kPricedProduct, "", kCores, kFast, kFast, 1, keep},
+      {"downlink", kPricedProduct, bus("link_bandwidth: 0.25"), kCores, kFast, kFast, kFast, keep},
       {"uplink", kShallowProduct, bus("link_bandwidth: 0.25"), kCores, kFast, kFast, kFast, keep},
-      {"queues", kProduct, bus("link_bandwidth: inf, channel_width: 4, queue_latency: 2"),
+      {"queues", kPricedProduct, bus("link_bandwidth: inf, channel_width: 4, queue_latency: 2"),
        kReducingCores, kFast, kFast, kFast, keep},
-      {"once", kProduct,
+      {"once", kPricedProduct,
        bus("link_bandwidth: 1, channel_width: 4, queue_latency: 2, implicit_time: once"),
        kReducingCores, kFast, kFast, kFast, keep},
-      {"routers", kProduct, bus("link_bandwidth: 1, router_latency: 3"), kCores, kFast, kFast,
+      {"routers", kPricedProduct, bus("link_bandwidth: 1, router_latency: 3"), kCores, kFast, kFast,
        kFast, keep},
-      {"untimed", kProduct, bus("link_bandwidth: 1, implicit_time: none"), kCores, 1, kFast, kFast,
-       keep},
-      {"whole", kProduct, "", kCores, 1, kFast, kFast, keep + "partial_actions: whole, ",
+      {"untimed", kPricedProduct, bus("link_bandwidth: 1, implicit_time: none"), kCores, 1, kFast,
+       kFast, keep},
+      {"whole", kPricedProduct, "", kCores, 1, kFast, kFast, keep + "partial_actions: whole, ",
        "partial_actions: whole, "},
-      {"copy", kCopyAndProduct, "", "", 1, 0.5, kFast, "tensors: {keep: ~Main}, "},
+      {"copy", kPricedCopyAndProduct, "", "", 1, 0.5, kFast, "tensors: {keep: ~Main}, "},
   };
 }
 

@@ -25,7 +25,7 @@ std::string problem_with(const std::string& einsums, const std::string& topology
 )yaml";
 }
 
-constexpr const char* kProduct = "  - \"Z[m,n] = A[m,k] * W[k,n]\"\n";
+constexpr const char* kRoutedProduct = "  - \"Z[m,n] = A[m,k] * W[k,n]\"\n";
 constexpr const char* kChain =
     "  - \"B[m,k] = A[m,l] * V[l,k]\"\n  - \"Z[m,n] = B[m,k] * W[k,n]\"\n";
 
@@ -34,7 +34,7 @@ class RouterLatency : public ::testing::TestWithParam<const char*> {};
 // A larger buffer has room for tiles that a node would not hold if it sank.
 TEST_P(RouterLatency, IsMinimisedAsBruteForceMinimisesIt) {
   for (const char* buffer : {"48", "96"})
-    expect_brute_force_agreement(problem_with(kProduct, GetParam(), buffer));
+    expect_brute_force_agreement(problem_with(kRoutedProduct, GetParam(), buffer));
 }
 
 TEST_P(RouterLatency, IsMinimisedOfFusedEinsums) {

@@ -77,7 +77,7 @@ std::int64_t owed(const CollectiveRequest& request, std::int64_t participants, s
   return 0;
 }
 
-struct Case {
+struct CollectiveCase {
   CollectiveRequest request;
   std::string algorithm;
   Reduction op;
@@ -108,7 +108,7 @@ std::vector<int> deal(std::int64_t values, std::int64_t participants) {
   return owner;
 }
 
-void check(const Case& c, std::mt19937_64& random) {
+void check(const CollectiveCase& c, std::mt19937_64& random) {
   SCOPED_TRACE(c.name());
   std::int64_t participants = 1;
   for (const CollectiveDimension& dimension : c.request.group.over)

@@ -16,14 +16,14 @@
 namespace sluice {
 namespace {
 
-struct Answer {
+struct ExchangeAnswer {
   BoundProblem problem;
   Mapping mapping;
   cli::Evaluation cost;
   Execution run;
 };
 
-Answer answer_for(const std::string& text) {
+ExchangeAnswer answer_for_exchange(const std::string& text) {
   auto specs = load_specs_from_text({{"exchange.yaml", text}}, {});
   if (!specs) throw std::runtime_error(to_string(specs.error()) + "\n" + text);
   BoundProblem problem = *bind(*specs->workload, *specs->arch);
@@ -271,7 +271,7 @@ mapping:
   bool has_second_ = false;
 };
 
-Answer example() {
+ExchangeAnswer example() {
   auto specs = load_specs(
       {(testing::repository_dir() / "tests/golden/examples/5_gathered_softmax.yaml").string()}, {});
   if (!specs) throw std::runtime_error(to_string(specs.error()));
@@ -282,7 +282,7 @@ Answer example() {
 }
 
 /// Counts of C in the Einsum that makes it.
-std::int64_t count_of(const Answer& answer, const std::string& component,
+std::int64_t count_of(const ExchangeAnswer& answer, const std::string& component,
                       const std::string& action) {
   for (const CountRow& row : answer.run.counts)
     if (answer.problem.arch[row.component].name == component && row.action == action &&
@@ -297,7 +297,7 @@ std::int64_t count_of(const Answer& answer, const std::string& component,
 // OB: 64 · 8 values added up, first sights free: 448 reads, and 2 · 32 sent; GB of cluster 0 gets
 // 64.
 TEST(ExchangeMapping, TheGatherOfASoftmaxByHand) {
-  const Answer answer = example();
+  const ExchangeAnswer answer = example();
   ASSERT_TRUE(answer.run.is_legal()) << answer.run.complaints.front().message;
   EXPECT_EQ(cli::disagreements(answer.problem, answer.cost, answer.run),
             std::vector<std::string>{});
@@ -322,7 +322,7 @@ TEST(ExchangeMapping, TheGatherOfASoftmaxByHand) {
 }
 
 TEST(ExchangeMapping, WithoutTheGatherTheReadersHaveNothing) {
-  const Answer whole = example();
+  const ExchangeAnswer whole = example();
   Mapping mapping = whole.mapping;
   auto& children = std::get<SplitNode>(mapping.nodes.back().kind).children;
   ASSERT_TRUE(std::holds_alternative<CollectiveNode>(children[1].front().kind));
@@ -370,14 +370,14 @@ FIRST      - !Storage {tensors: [C], component: OB}
   const auto with = [&](const std::string& loops) {
     std::string whole = text;
     whole.replace(whole.find("FIRST"), 5, loops);
-    return answer_for(whole);
+    return answer_for_exchange(whole);
   };
-  const Answer same = with(
+  const ExchangeAnswer same = with(
       "      - !Spatial {rank_variable: m, tile_shape: 2, component: Core, name: kx}\n"
       "      - !Spatial {rank_variable: m, tile_shape: 1, component: Core, name: ky}\n");
   ASSERT_TRUE(same.run.is_legal()) << same.run.complaints.front().message;
   EXPECT_EQ(cli::disagreements(same.problem, same.cost, same.run), std::vector<std::string>{});
-  const Answer other = with(
+  const ExchangeAnswer other = with(
       "      - !Spatial {rank_variable: m, tile_shape: 3, component: Core, name: ky}\n"
       "      - !Spatial {rank_variable: m, tile_shape: 1, component: Core, name: kx}\n");
   EXPECT_FALSE(other.run.is_legal());
@@ -393,7 +393,7 @@ TEST(ExchangeMapping, RandomOnesOfAllTypesCountAsTheModel) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     const std::string text = RandomExchange(seed).text();
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
-    const Answer answer = answer_for(text);
+    const ExchangeAnswer answer = answer_for_exchange(text);
     if (answer.cost) {
       const std::size_t type = text.find("type: ", text.find("!Collective")) + 6;
       ASSERT_NE(text.find("!Collective"), std::string::npos);

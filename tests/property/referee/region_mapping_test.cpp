@@ -15,12 +15,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Answer {
+struct RegionAnswer {
   BoundProblem problem;
   cli::Evaluation cost;
   Execution run;
 
-  explicit Answer(Specs specs) : problem(*bind(*specs.workload, *specs.arch)) {
+  explicit RegionAnswer(Specs specs) : problem(*bind(*specs.workload, *specs.arch)) {
     const Mapping& mapping = specs.mappings.front();
     cost = evaluate(problem, mapping);
     run = execute(problem.workload, problem.arch, mapping);
@@ -56,10 +56,10 @@ struct Answer {
   }
 };
 
-Answer answer_for(const std::string& text) {
+RegionAnswer answer_for_regions(const std::string& text) {
   auto specs = load_specs_from_text({{"regions.yaml", text}}, {});
   if (!specs) throw std::runtime_error(to_string(specs.error()));
-  return Answer(std::move(*specs));
+  return RegionAnswer(std::move(*specs));
 }
 
 void expect_network(const NetworkCount& row, double bits, double bit_hops, double latency_hops) {
@@ -71,7 +71,7 @@ void expect_network(const NetworkCount& row, double bits, double bit_hops, doubl
 // Two layers on two nodes each, four batches one after the other; values of 16 bits.
 TEST(RegionMapping, TheForwardedLayersByHand) {
   const auto file = testing::repository_dir() / "tests/golden/examples/6_forwarded_layers.yaml";
-  const Answer answer(std::move(*load_specs({file.string()}, {})));
+  const RegionAnswer answer(std::move(*load_specs({file.string()}, {})));
   ASSERT_EQ(answer.complaint(), "");
   EXPECT_EQ(answer.run.numbers.differing, 0);
   EXPECT_EQ(answer.run.numbers.exact, 4 * 4 * 6 * 6 + 4 * 4 * 4 * 4);
@@ -104,11 +104,12 @@ TEST(RegionMapping, TheForwardedLayersByHand) {
 }
 
 /// Rows of T on element 0, of U on elements 1 and 2, of Z on element 3 of a mesh.
-std::string chain(const std::string& split, const std::string& above = "",
-                  const std::string& buffering = "single",
-                  const std::string& network =
-                      "  - !Network {name: Net, topology: mesh, link_bandwidth: 1, hop_energy: "
-                      "1}\n") {
+std::string chain_over_regions(
+    const std::string& split, const std::string& above = "",
+    const std::string& buffering = "single",
+    const std::string& network =
+        "  - !Network {name: Net, topology: mesh, link_bandwidth: 1, hop_energy: "
+        "1}\n") {
   return R"yaml(
 workload:
   rank_sizes: {M: 4, N: 4}
@@ -155,8 +156,8 @@ mapping:
 const std::string kForward = "\n    forward: {T: RF, U: RF}";
 
 TEST(RegionMapping, EveryReaderGetsItsOwnTile) {
-  const Answer answer =
-      answer_for(chain("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward));
+  const RegionAnswer answer = answer_for_regions(
+      chain_over_regions("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward));
   ASSERT_EQ(answer.complaint(), "");
   EXPECT_EQ(answer.differences(), std::vector<std::string>{});
   EXPECT_EQ(answer.run.numbers.exact, 3 * 16);
@@ -179,15 +180,15 @@ TEST(RegionMapping, EveryReaderGetsItsOwnTile) {
 }
 
 TEST(RegionMapping, StepsInFlightAreNotDoubledAgain) {
-  const Answer answer =
-      answer_for(chain("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward, "", "double"));
+  const RegionAnswer answer = answer_for_regions(
+      chain_over_regions("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward, "", "double"));
   ASSERT_EQ(answer.complaint(), "");
   EXPECT_EQ(answer.differences(), std::vector<std::string>{});
   EXPECT_EQ(answer.peak_bits("RF"), 8 * (3 * 4 + 2 * 4));
 }
 
 TEST(RegionMapping, WithoutRegionsAllMeetInTheFirstElements) {
-  const Answer answer = answer_for(chain("!Pipeline" + kForward));
+  const RegionAnswer answer = answer_for_regions(chain_over_regions("!Pipeline" + kForward));
   ASSERT_EQ(answer.complaint(), "");
   EXPECT_EQ(answer.differences(), std::vector<std::string>{});
   // Elements 0 and 1 work for the second child: half a row of T to element 1, half a row of U back.
@@ -198,10 +199,10 @@ TEST(RegionMapping, WithoutRegionsAllMeetInTheFirstElements) {
 }
 
 TEST(RegionMapping, InstancesAboveTheSplitForwardWithinThemselves) {
-  const std::string text =
-      chain("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward,
-            "  - !Spatial {rank_variable: m, tile_shape: 2, component: PE, name: y}\n");
-  const Answer answer = answer_for(text);
+  const std::string text = chain_over_regions(
+      "!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward,
+      "  - !Spatial {rank_variable: m, tile_shape: 2, component: PE, name: y}\n");
+  const RegionAnswer answer = answer_for_regions(text);
   ASSERT_EQ(answer.complaint(), "");
   EXPECT_EQ(answer.differences(), std::vector<std::string>{});
   // As many values over as many links, in half as many steps.
@@ -210,7 +211,7 @@ TEST(RegionMapping, InstancesAboveTheSplitForwardWithinThemselves) {
 
 // Elements 3 and 4 of 8 on a tree are the ends of its two halves: 3 links up and 3 down.
 TEST(RegionMapping, CollectivesStandWhereTheirRegionIs) {
-  const Answer answer = answer_for(R"yaml(
+  const RegionAnswer answer = answer_for_regions(R"yaml(
 workload:
   rank_sizes: {M: 2, K: 2, L: 3}
   bits_per_value: {All: 8}
@@ -272,7 +273,8 @@ TEST(RegionMapping, WhatIsWrongIsNamed) {
        "T is forwarded, and DRAM holds it above the split"},
   };
   for (const Mistake& mistake : mistakes) {
-    const Answer answer = answer_for(chain(mistake.split, mistake.above));
+    const RegionAnswer answer =
+        answer_for_regions(chain_over_regions(mistake.split, mistake.above));
     EXPECT_FALSE(answer.run.is_legal());
     EXPECT_THAT(answer.complaints(), HasSubstr(mistake.complaint));
     EXPECT_EQ(answer.differences(), std::vector<std::string>{}) << mistake.complaint;
@@ -281,7 +283,7 @@ TEST(RegionMapping, WhatIsWrongIsNamed) {
 
 // V, made and read behind the split, is held in RF above it: no child uses it.
 TEST(RegionMapping, WhatNoChildUsesMayBeHeldAbove) {
-  const Answer answer = answer_for(R"yaml(
+  const RegionAnswer answer = answer_for_regions(R"yaml(
 workload:
   rank_sizes: {M: 2}
   bits_per_value: {All: 8}
@@ -320,47 +322,47 @@ mapping:
 }
 
 TEST(RegionMapping, ForwardingNeedsANetwork) {
-  const Answer answer = answer_for(
-      chain("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward, "", "single", ""));
+  const RegionAnswer answer = answer_for_regions(chain_over_regions(
+      "!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward, "", "single", ""));
   EXPECT_THAT(answer.complaint(), HasSubstr("there is no network above it"));
   EXPECT_EQ(answer.differences(), std::vector<std::string>{});
 }
 
 TEST(RegionMapping, ReadersComeAfterTheMaker) {
-  std::string text = chain("!Pipeline" + kForward);
+  std::string text = chain_over_regions("!Pipeline" + kForward);
   const auto swap = [&](const std::string& a, const std::string& b) {
     text.replace(text.find(a), a.size(), b);
   };
   swap("!Compute {einsum: T, component", "!Compute {einsum: ?, component");
   swap("!Compute {einsum: Z, component", "!Compute {einsum: T, component");
   swap("!Compute {einsum: ?, component", "!Compute {einsum: Z, component");
-  const Answer answer = answer_for(text);
+  const RegionAnswer answer = answer_for_regions(text);
   EXPECT_FALSE(answer.run.is_legal());
   EXPECT_THAT(answer.complaints(), HasSubstr("does not read it in a later child"));
   EXPECT_EQ(answer.differences(), std::vector<std::string>{});
 }
 
 TEST(RegionMapping, AResidentTileDoesNotMove) {
-  std::string text = chain("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward);
+  std::string text = chain_over_regions("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward);
   const std::string resident = "tensors: [B], component: RF, resident: true";
   text.replace(text.find(resident), resident.size(), "tensors: [A], component: RF, resident: true");
-  const Answer answer = answer_for(text);
+  const RegionAnswer answer = answer_for_regions(text);
   EXPECT_EQ(answer.complaint(), "A is resident in RF, but the step loop over m indexes it.");
   EXPECT_EQ(answer.differences(), std::vector<std::string>{});
 }
 
 TEST(RegionMapping, AResidentTileIsFilledOnceAVisit) {
   const std::string loop = "  - !Temporal {rank_variable: m, tile_shape: 1}\n";
-  std::string text = chain("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward,
-                           "  - !Temporal {rank_variable: m, tile_shape: 2}\n");
-  const Answer one = answer_for(text);
+  std::string text = chain_over_regions("!Pipeline\n    over: x\n    shares: [1, 2, 1]" + kForward,
+                                        "  - !Temporal {rank_variable: m, tile_shape: 2}\n");
+  const RegionAnswer one = answer_for_regions(text);
   ASSERT_EQ(one.complaint(), "");
   // Both loops over m are steps of one visit.
   EXPECT_EQ(one.count("T", "DRAM", "B", "read"), 4);
   // A node in between ends them: two visits.
   text.insert(text.find(loop), "  - !Storage {tensors: [Z], component: DRAM}\n");
   text.replace(text.find("[A, B, Z]"), 9, "[A, B]");
-  const Answer two = answer_for(text);
+  const RegionAnswer two = answer_for_regions(text);
   ASSERT_EQ(two.complaint(), "");
   EXPECT_EQ(two.differences(), std::vector<std::string>{});
   EXPECT_EQ(two.count("T", "DRAM", "B", "read"), 2 * 4);
@@ -370,7 +372,7 @@ TEST(RegionMapping, AResidentTileIsFilledOnceAVisit) {
 // moves it, wherever it was written.
 TEST(RegionMapping, ABackingNodeIsNotResident) {
   const auto with = [](const std::string& mark) {
-    return answer_for(
+    return answer_for_regions(
         R"yaml(
 workload: {rank_sizes: {N: 2, M: 3}, bits_per_value: {All: 8}, einsums: ["T[n,m] = X[n,m] * W[m]", "Y[n,m] = exp(T[n,m])"]}
 arch:

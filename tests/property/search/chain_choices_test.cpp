@@ -19,7 +19,7 @@
 namespace sluice::chains {
 namespace {
 
-constexpr double kRounding = 1e-12;
+constexpr double kAllowance = 1e-12;
 
 class ChainedCase {
  public:
@@ -107,8 +107,8 @@ class ChainedCase {
     ASSERT_TRUE(best) << text;
     const double is = found->energy_j * found->latency_s;
     const double should = best->point.energy_j * best->point.latency_s;
-    EXPECT_GE(is * (1 + kRounding), should) << text;
-    n_best += is <= should * (1 + kRounding) ? 1 : 0;
+    EXPECT_GE(is * (1 + kAllowance), should) << text;
+    n_best += is <= should * (1 + kAllowance) ? 1 : 0;
   }
 
   /// `min_usage` asks for what a placement can do as far as that is known.

@@ -15,8 +15,8 @@
 namespace sluice {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 500, .max_evaluations = 300};
-constexpr double kRounding = 1e-12;  ///< sums of the same terms in another order
+constexpr oracle::EnumerationLimits kCasesOfMappers = {.max_nests = 500, .max_evaluations = 300};
+constexpr double kOrderOfSums = 1e-12;  ///< sums of the same terms in another order
 
 using Outcome = tl::expected<MapperResult, NoMapping>;
 
@@ -48,11 +48,11 @@ bool expect_agreement(const oracle::RandomCase& drawn, std::uint64_t seed) {
   if (is_complete(all)) {
     EXPECT_EQ(all.has_value(), best.has_value()) << oracle::to_yaml(drawn.spec);
     if (all && best)
-      EXPECT_NEAR(*edp_of(all), *best, kRounding * *best) << oracle::to_yaml(drawn.spec);
+      EXPECT_NEAR(*edp_of(all), *best, kOrderOfSums * *best) << oracle::to_yaml(drawn.spec);
   }
   for (const char* mapper : {"exhaustive", "random", "anneal", "genetic", "iterative"})
     if (const auto found = edp_of(ask(mapper, drawn.problem, options, 50)))
-      EXPECT_TRUE(best && *found >= *best * (1 - kRounding))
+      EXPECT_TRUE(best && *found >= *best * (1 - kOrderOfSums))
           << mapper << " finds " << *found << "\n"
           << oracle::to_yaml(drawn.spec);
   return is_complete(all);
@@ -64,7 +64,8 @@ TEST(EveryMapper, FindsNothingBetterThanBruteForce) {
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("seed " + std::to_string(seed));
-    complete += expect_agreement(oracle::random_case(seed, kLimits, oracle::kAllExtras), seed);
+    complete +=
+        expect_agreement(oracle::random_case(seed, kCasesOfMappers, oracle::kAllExtras), seed);
   }
   EXPECT_GE(complete * 3, cases.count);
 }
@@ -75,7 +76,7 @@ TEST(EveryMapper, FindsNothingBetterWhereRecurrencesAreToUseFanouts) {
   std::int64_t compared = 0, complete = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, kExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kCasesOfMappers, kExtras);
     if (!oracle::extras_of(drawn.spec).stepped_usage) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++compared;

@@ -20,7 +20,7 @@ constexpr const char* kBuffer = R"yaml(arch:
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 16}]}
 )yaml";
 
-constexpr const char* kElements = R"yaml(arch:
+constexpr const char* kMainAndLanes = R"yaml(arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 20, throughput: 4}, {name: write, energy: 20, throughput: 4}]}
   - !Memory {name: Buffer, size: 512, tensors: {keep: All}, actions: [{name: read, energy: 1.5, throughput: 64}, {name: write, energy: 1.5, throughput: 64}]}
@@ -125,7 +125,7 @@ TEST_P(Layers, AreExecutedAsTheyArePriced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Layers,
-                         ::testing::Values(Case{kResidual, kBuffer}, Case{kResidual, kElements},
+                         ::testing::Values(Case{kResidual, kBuffer}, Case{kResidual, kMainAndLanes},
                                            Case{kRecurrence, kBuffer},
                                            Case{kConvolutions, kBuffer}));
 

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluations = 300};
+constexpr oracle::EnumerationLimits kSmallCases = {.max_nests = 20'000, .max_evaluations = 300};
 
 /// Nothing where there is no mapping.
 std::optional<LeastCosts> by_brute_force(const BoundProblem& problem,
@@ -40,7 +40,7 @@ TEST(LeastCosts, AreWhatBruteForceFinds) {
   std::int64_t compared = 0, of_several = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kProvenExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kSmallCases, oracle::kProvenExtras);
     const auto together = by_brute_force(drawn.problem, drawn.options);
     std::optional<LeastCosts> alone = LeastCosts{};
     for (std::size_t e = 0; alone && e < drawn.problem.einsums.size(); ++e) {

@@ -22,15 +22,15 @@
 namespace sluice {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 500, .max_evaluations = 300};
-constexpr double kRounding = 1 + 1e-12;  ///< sums of the same terms in another order
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr oracle::EnumerationLimits kDrawnSizes = {.max_nests = 500, .max_evaluations = 300};
+constexpr double kOtherOrder = 1 + 1e-12;  ///< sums of the same terms in another order
+constexpr double kUnbeaten = std::numeric_limits<double>::infinity();
 
 double optimum_of(const oracle::Enumeration& truth, Objective objective) {
   const auto& best = objective == Objective::kEnergy    ? truth.best_energy
                      : objective == Objective::kLatency ? truth.best_latency
                                                         : truth.best_edp;
-  return best ? objective_value(objective, best->point.energy_j, best->point.latency_s) : kNoLimit;
+  return best ? objective_value(objective, best->point.energy_j, best->point.latency_s) : kUnbeaten;
 }
 
 /// Memories that a relaxed machine has inside its cut, for the cut with the most.
@@ -51,35 +51,36 @@ TEST(RelaxedBound, IsBelowTheOptimumAndOftenAboveOtherBounds) {
                sharper_by_chains = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kDrawnSizes, oracle::kAllExtras);
     for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
       MapperOptions options = drawn.options;
       options.objectives = {objective};
       const double optimum = optimum_of(drawn.truth, objective);
-      if (drawn.options.constraints != Constraints{} || optimum == kNoLimit) continue;
+      if (drawn.options.constraints != Constraints{} || optimum == kUnbeaten) continue;
       SCOPED_TRACE("seed " + std::to_string(seed));
       const CostBounds own = space_bounds(fused, drawn.problem, options);
       const double of_factors = objective_bound(objective, own);
-      EXPECT_LE(of_factors, optimum * kRounding) << oracle::to_yaml(drawn.spec);
-      sharper_factors += of_factors > objective_bound(objective, drawn.problem.bounds) * kRounding;
+      EXPECT_LE(of_factors, optimum * kOtherOrder) << oracle::to_yaml(drawn.spec);
+      sharper_factors +=
+          of_factors > objective_bound(objective, drawn.problem.bounds) * kOtherOrder;
       if (!takes_relaxed_bound(fused, drawn.problem, options)) continue;
       ++asked;
       several_rooms += most_rooms(drawn.problem) > 1;
       double relaxed = 0;
       MapperOptions without = options;
       without.pruning.chains = false;
-      const double no_chains = relaxed_bound(drawn.problem, without, kNoLimit, nullptr, {});
-      for (const double limit : {kNoLimit, 2 * optimum, 1.01 * optimum}) {
+      const double no_chains = relaxed_bound(drawn.problem, without, kUnbeaten, nullptr, {});
+      for (const double limit : {kUnbeaten, 2 * optimum, 1.01 * optimum}) {
         const double bound = relaxed_bound(drawn.problem, options, limit, nullptr, {});
-        EXPECT_LE(bound, optimum * kRounding) << limit << "\n" << oracle::to_yaml(drawn.spec);
+        EXPECT_LE(bound, optimum * kOtherOrder) << limit << "\n" << oracle::to_yaml(drawn.spec);
         relaxed = std::max(relaxed, bound);
-        if (limit == kNoLimit) {
-          EXPECT_GE(bound, no_chains / kRounding) << oracle::to_yaml(drawn.spec);
-          sharper_by_chains += bound > no_chains * kRounding;
+        if (limit == kUnbeaten) {
+          EXPECT_GE(bound, no_chains / kOtherOrder) << oracle::to_yaml(drawn.spec);
+          sharper_by_chains += bound > no_chains * kOtherOrder;
         }
       }
       known += relaxed > 0;
-      sharper += relaxed > of_factors * kRounding;
+      sharper += relaxed > of_factors * kOtherOrder;
     }
   }
   RecordProperty("asked", static_cast<int>(asked));
@@ -96,7 +97,7 @@ TEST(RelaxedBound, IsBelowTheOptimumAndOftenAboveOtherBounds) {
 }
 
 /// One constraint of each kind that bounds know, on components, tensors and variables by chance.
-Constraints draw_constraints(const BoundProblem& problem, std::mt19937_64* random) {
+Constraints draw_constraint_of_each_kind(const BoundProblem& problem, std::mt19937_64* random) {
   const auto one_of = [&](std::size_t n) { return (*random)() % n; };
   Constraints constraints;
   const std::vector<ComponentId> memories = testing::memories_of(problem.arch);
@@ -128,11 +129,11 @@ TEST(RelaxedBound, KnowsConstraintsAndOddFanouts) {
   std::int64_t asked = 0, sharper = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits, oracle::kAllExtras);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kDrawnSizes, oracle::kAllExtras);
     std::mt19937_64 random(seed);
     MapperOptions options = drawn.options;
     const BoundProblem problem = testing::with_odd_fanouts(drawn.problem, &random);
-    if (random() % 2 == 0) options.constraints = draw_constraints(problem, &random);
+    if (random() % 2 == 0) options.constraints = draw_constraint_of_each_kind(problem, &random);
     for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
       options.objectives = {objective};
       if (!takes_relaxed_bound(fused, problem, options)) continue;
@@ -144,9 +145,9 @@ TEST(RelaxedBound, KnowsConstraintsAndOddFanouts) {
       const double own = objective_bound(objective, space_bounds(fused, problem, options));
       const std::string what = oracle::to_yaml(drawn.spec) + to_yaml(problem.arch) +
                                to_yaml(options.constraints, problem.workload, problem.arch);
-      EXPECT_LE(own, optimum * kRounding) << what;
-      for (const double limit : {kNoLimit, 2 * optimum, 1.01 * optimum})
-        EXPECT_LE(relaxed_bound(problem, options, limit, nullptr, {}), optimum * kRounding)
+      EXPECT_LE(own, optimum * kOtherOrder) << what;
+      for (const double limit : {kUnbeaten, 2 * optimum, 1.01 * optimum})
+        EXPECT_LE(relaxed_bound(problem, options, limit, nullptr, {}), optimum * kOtherOrder)
             << limit << "\n"
             << what;
       MapperOptions free = options;

@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 /// A matmul of 8 × 8 × 8 on a memory, a buffer of `buffer_bits`, and 3 lanes with a register file
 /// each, at 1 J for a value of the memory, `buffer_j` for one of the buffer, and 0.25 J for one of
@@ -66,7 +66,7 @@ arch:
 }
 
 /// `chains`: they say what lies inside costs.
-double bound_of(const BoundProblem& problem, Objective objective, double limit = kNoLimit,
+double bound_of(const BoundProblem& problem, Objective objective, double limit = kUnlimited,
                 bool chains = false) {
   MapperOptions options;
   options.objectives = {objective};
@@ -113,7 +113,7 @@ TEST(RelaxedMachine, KnowsByChainsWhatLiesInside) {
     const auto best = run_mapper(*standard_mappers().find("fused"), problem, options, {});
     ASSERT_TRUE(best);
     const double optimum = objective_value(objective, best->mappings.front().cost);
-    EXPECT_NEAR(bound_of(problem, objective, kNoLimit, true), optimum, 1e-9 * optimum);
+    EXPECT_NEAR(bound_of(problem, objective, kUnlimited, true), optimum, 1e-9 * optimum);
     EXPECT_LT(bound_of(problem, objective), 0.999 * optimum);
   }
 }
@@ -132,9 +132,9 @@ TEST(RelaxedMachine, HeedsConstraints) {
   options.constraints.storage.push_back(
       {.name = "", .einsum = {}, .memory = ComponentId(1), .keep = {z}, .forbid = {}});
   options.objectives = {Objective::kLatency};
-  EXPECT_NEAR(relaxed_bound(problem, options, kNoLimit, nullptr, {}), 512, 1e-9);
+  EXPECT_NEAR(relaxed_bound(problem, options, kUnlimited, nullptr, {}), 512, 1e-9);
   options.objectives = {Objective::kEnergy};
-  const double bound = relaxed_bound(problem, options, kNoLimit, nullptr, {});
+  const double bound = relaxed_bound(problem, options, kUnlimited, nullptr, {});
   EXPECT_GE(bound, 1024 + 192 + 9600 - 1e-6);
   const auto best = run_mapper(*standard_mappers().find("fused"), problem, options, {});
   ASSERT_TRUE(best);
@@ -177,7 +177,7 @@ TEST(RelaxedMachine, EndsWhereItIsCancelled) {
   const std::atomic<bool> cancelled{true};
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
-  EXPECT_EQ(relaxed_bound(matmul("56", "may_keep: All"), options, kNoLimit, &cancelled, {}), 0);
+  EXPECT_EQ(relaxed_bound(matmul("56", "may_keep: All"), options, kUnlimited, &cancelled, {}), 0);
 }
 
 }  // namespace

@@ -30,19 +30,19 @@ arch:
   return *bind(*specs->workload, *specs->arch);
 }
 
-constexpr const char* kProduct = "[\"Z[m,n] = A[m,k] * B[k,n]\"]";
-constexpr const char* kChain = "[\"R[m,k] = exp(A[m,k])\", \"Z[m,n] = R[m,k] * B[k,n]\"]";
+constexpr const char* kTightProduct = "[\"Z[m,n] = A[m,k] * B[k,n]\"]";
+constexpr const char* kTightChain = "[\"R[m,k] = exp(A[m,k])\", \"Z[m,n] = R[m,k] * B[k,n]\"]";
 
 // The two inputs of the product need 8 bits each, of which the register has 12.
 TEST(TooSmallMemory, IsNamedAsTheSearchOfOneEinsumNamesIt) {
-  const auto known = too_small_memory(problem(kChain, "12"), {});
+  const auto known = too_small_memory(problem(kTightChain, "12"), {});
   ASSERT_TRUE(known);
   EXPECT_EQ(known->reason,
             "Einsum Z: even the smallest tiles of R, B need 2 B of Register, which has 12 bit");
   EXPECT_EQ(known->nearest_relaxation, "give Register at least 2 B");
   EXPECT_EQ(known->einsum, EinsumId(1));
   const auto searched =
-      run_mapper(*standard_mappers().find("fused"), problem(kProduct, "12"), {}, {});
+      run_mapper(*standard_mappers().find("fused"), problem(kTightProduct, "12"), {}, {});
   ASSERT_FALSE(searched);
   EXPECT_EQ(searched.error().excess_bits, known->excess_bits);
   EXPECT_EQ(searched.error().nearest_relaxation, known->nearest_relaxation);
@@ -73,18 +73,18 @@ TEST(TooSmallMemory, IsNamedWhereAnotherEinsumHasNoMappingForItsSake) {
 
 TEST(TooSmallMemory, IsNamedByAMapperThatProvesNothing) {
   const auto searched =
-      run_mapper(*standard_mappers().find("compound"), problem(kChain, "12"), {}, {});
+      run_mapper(*standard_mappers().find("compound"), problem(kTightChain, "12"), {}, {});
   ASSERT_FALSE(searched);
   EXPECT_TRUE(searched.error().proven);
   EXPECT_EQ(searched.error().nearest_relaxation, "give Register at least 2 B");
 }
 
 TEST(TooSmallMemory, IsNoneWhereOneValueOfEachFits) {
-  EXPECT_FALSE(too_small_memory(problem(kChain, "16"), {}));
+  EXPECT_FALSE(too_small_memory(problem(kTightChain, "16"), {}));
 }
 
 TEST(TooSmallMemory, IsNotKnownWhereConstraintsMayOverrideKeep) {
-  const BoundProblem small = problem(kChain, "12");
+  const BoundProblem small = problem(kTightChain, "12");
   Constraints constraints;
   constraints.storage.push_back({"without", {}, ComponentId(1), {}, {TensorId(0)}});
   EXPECT_FALSE(too_small_memory(small, constraints));

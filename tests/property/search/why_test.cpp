@@ -13,8 +13,9 @@
 namespace sluice::cli {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 20'000, .max_evaluations = 300};
-constexpr oracle::EnumerationLimits kLarger = {.max_nests = 60'000, .max_evaluations = 3'000};
+constexpr oracle::EnumerationLimits kCasesOfWhy = {.max_nests = 20'000, .max_evaluations = 300};
+constexpr oracle::EnumerationLimits kLargerCasesOfWhy = {.max_nests = 60'000,
+                                                         .max_evaluations = 3'000};
 
 /// With all that its YAML says; nothing where the front end refuses that.
 std::optional<BoundProblem> written(const oracle::ProblemSpec& spec) try {
@@ -66,7 +67,7 @@ class WhyAgainstBruteForce {
 
  private:
   void compare(const Answer& answer, const BoundProblem& problem, const MapperOptions& options) {
-    const oracle::Enumeration truth = oracle::enumerate(problem, options, kLarger);
+    const oracle::Enumeration truth = oracle::enumerate(problem, options, kLargerCasesOfWhy);
     if (truth.exceeded) return;
     EXPECT_EQ(answer.kind == Answer::Kind::kFound, truth.best_edp.has_value()) << answer.reason;
     if (!truth.best_edp || answer.kind != Answer::Kind::kFound) return;
@@ -101,7 +102,7 @@ TEST(Why, AnswersAreWhatBruteForceFinds) {
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     SCOPED_TRACE(seed);
-    explained += check.check(oracle::random_case(seed, kLimits, oracle::kProvenExtras)) ? 1 : 0;
+    explained += check.check(oracle::random_case(seed, kCasesOfWhy, oracle::kProvenExtras)) ? 1 : 0;
     if (::testing::Test::HasFailure()) break;
   }
   EXPECT_GT(explained, cases.count / 2);

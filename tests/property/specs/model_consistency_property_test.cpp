@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr oracle::EnumerationLimits kLimits = {.max_nests = 60'000, .max_evaluations = 4'000};
+constexpr oracle::EnumerationLimits kFewNests = {.max_nests = 60'000, .max_evaluations = 4'000};
 
 /// Visits a few nests of every Einsum of random problems, as mappings of that Einsum alone.
 template <class Visit>
@@ -23,7 +23,7 @@ void for_each_nest(std::int64_t default_count, const Visit& visit) {
     const BoundProblem problem = oracle::bind_problem(spec);
     for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e) {
       const oracle::NestList list =
-          oracle::enumerate_nests(problem, oracle::options_of(spec), EinsumId(e), kLimits);
+          oracle::enumerate_nests(problem, oracle::options_of(spec), EinsumId(e), kFewNests);
       const BoundProblem single = oracle::single_einsum_problem(problem, EinsumId(e));
       const std::size_t step = list.nests.size() / 20 + 1;
       for (std::size_t n = 0; n < list.nests.size(); n += step) {
@@ -91,7 +91,7 @@ TEST(Model, PricesAFusedMappingAsTheSumOfItsEinsums) {
   const testing::RandomCases cases = testing::random_cases(150);
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kFewNests);
     for (const std::string& report : drawn.truth.non_additive)
       ADD_FAILURE() << "seed " << seed << "\n" << oracle::to_yaml(drawn.spec) << report;
     for (const std::string& report : drawn.truth.refusals)
@@ -103,8 +103,8 @@ TEST(Referee, LosesNothingByDroppingDominatedNests) {
   const testing::RandomCases cases = testing::random_cases(60);
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::RandomCase drawn = oracle::random_case(seed, kLimits);
-    oracle::EnumerationLimits all = kLimits;
+    const oracle::RandomCase drawn = oracle::random_case(seed, kFewNests);
+    oracle::EnumerationLimits all = kFewNests;
     all.max_evaluations *= 5;
     all.keep_dominated_nests = true;
     const oracle::Enumeration truth = oracle::enumerate(drawn.problem, drawn.options, all);

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kArch = R"(
+constexpr const char* kDesign = R"(
 architecture:
   version: 0.2
   subtree:
@@ -69,7 +69,7 @@ std::string mistakes_in(const std::vector<std::string>& texts, const ImportOptio
 // Innermost first, so the loops of DRAM are n, m; M = 0 takes 8 / (2 · 2) = 2; tiles: m 4, then 2
 // at the fanout, then 1.
 TEST(TimeloopImport, TranslatesLoopsFanoutsAndBypass) {
-  const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
+  const ImportedSpecs specs = imported({kDesign, kProblem, kMapping});
   EXPECT_EQ(specs.format, "Timeloop v3");
   EXPECT_EQ(specs.mapping, R"(mapping:
   nodes:
@@ -136,7 +136,7 @@ mapping:
 // M = 500 in tiles of 64, the last of 52; Z rests in RF while the 8 steps of k pass: written once.
 // A moves at each of them, once each value; B at each, of 8 · 8 tiles of 2 · 4 values.
 TEST(TimeloopImport, KeepsTilesInPlaceWhereFactorsDoNotDivide) {
-  std::string arch = kArch;
+  std::string arch = kDesign;
   const Evaluated uneven(
       imported({arch.replace(arch.find("depth: 16"), 9, "depth: 392"), kUneven}));
   EXPECT_EQ(uneven.of("DRAM", "Z", "write"), 500 * 4);
@@ -145,9 +145,9 @@ TEST(TimeloopImport, KeepsTilesInPlaceWhereFactorsDoNotDivide) {
   EXPECT_EQ(uneven.of("DRAM", "B", "read"), 8 * 8 * 2 * 4);
 }
 
-/// kArch with energies of the hops below DRAM.
+/// kDesign with energies of the hops below DRAM.
 std::string networked() {
-  std::string arch = kArch;
+  std::string arch = kDesign;
   const std::string place = "word-bits: 8, block-size: 4,";
   arch.insert(arch.find(place), "energy-per-hop: 0.5, router-energy: 0.25, ");
   return arch;
@@ -233,7 +233,7 @@ TEST(TimeloopImport, NotesWindowsThatSlideAboveALoopThatDoesNotMoveThem) {
 }
 
 TEST(TimeloopImport, NotesWhatItLeavesOutAndNeverTakesAnEnergyForZero) {
-  const ImportedSpecs specs = imported({kArch, kProblem, kMapping});
+  const ImportedSpecs specs = imported({kDesign, kProblem, kMapping});
   const std::string notes = to_string(specs.notes);
   EXPECT_THAT(notes, HasSubstr("models of energy and area say nothing here: num_banks"));
   EXPECT_THAT(notes, HasSubstr("no energies are given for DRAM.read, DRAM.write, RF.read"));
@@ -253,14 +253,14 @@ ERT:
   - {name: "System.PE[0..3].RF", actions: [{name: read, energy: 1}, {name: write, energy: 2 pJ}]}
   - {name: "System.PE[0..3].MAC", actions: [{name: compute, energy: 0.5}]}
 )");
-  const ImportedSpecs specs = imported({kArch, kProblem, kMapping}, options);
+  const ImportedSpecs specs = imported({kDesign, kProblem, kMapping}, options);
   EXPECT_THAT(specs.arch, HasSubstr("{name: read, energy: 1e-10, throughput: 2000000000, "
                                     "bits_per_action: 32}"));
   EXPECT_THAT(specs.arch, HasSubstr("{name: write, energy: 2e-12"));
   EXPECT_THAT(specs.arch, HasSubstr("{name: compute, energy: 5e-13"));
 }
 
-/// Energies of all actions of kArch, and those in `more`, as lines of `COMPONENT: {ACTION:
+/// Energies of all actions of kDesign, and those in `more`, as lines of `COMPONENT: {ACTION:
 /// energy}`.
 ImportOptions with_energies(const TemporaryFolder& folder, const std::string& lines) {
   ImportOptions options;
@@ -276,7 +276,7 @@ DRAM: {read: 1, write: 1, leak: 2 mW}
 RF: {read: 1, write: 1, leakage: 0.5}
 MAC: {leak: 0.25 pJ}
 )");
-  const ImportedSpecs specs = imported({kArch, kProblem, kMapping}, options);
+  const ImportedSpecs specs = imported({kDesign, kProblem, kMapping}, options);
   EXPECT_THAT(specs.arch, HasSubstr("name: DRAM\n    size: inf\n    tensors: {keep: All}\n"
                                     "    draining_reads: free\n    leak_power: 0.002\n"));
   EXPECT_THAT(specs.arch, HasSubstr("leak_power: 0.0005\n"));
@@ -288,7 +288,7 @@ MAC: {leak: 0.25 pJ}
 // A cycle of 4 ns: 1 pJ a cycle is 0.25 mW.
 TEST(TimeloopImport, DividesLeakageByTheCycleOfTheArchitecture) {
   const TemporaryFolder folder;
-  std::string arch = kArch;
+  std::string arch = kDesign;
   const std::string system = "- name: System\n";
   arch.insert(arch.find(system) + system.size(), "    attributes: {global_cycle_seconds: 4e-9}\n");
   const ImportOptions options = with_energies(folder, "DRAM: {read: 1, write: 1, leak: 1}\n");
@@ -296,7 +296,7 @@ TEST(TimeloopImport, DividesLeakageByTheCycleOfTheArchitecture) {
 }
 
 TEST(TimeloopImport, SaysWhichSectionTakesThePlaceOfAnother) {
-  const std::string notes = to_string(imported({kArch, kProblem, kArch}).notes);
+  const std::string notes = to_string(imported({kDesign, kProblem, kDesign}).notes);
   EXPECT_THAT(notes,
               HasSubstr("file0.yaml:2:1: note: the section 'architecture' here is left out: "));
   EXPECT_THAT(notes, HasSubstr("file2.yaml:2 takes its place"));
@@ -304,14 +304,14 @@ TEST(TimeloopImport, SaysWhichSectionTakesThePlaceOfAnother) {
 
 TEST(TimeloopImport, SaysWhyASectionOfAccelForgeIsLeftOut) {
   const std::string notes =
-      to_string(imported({kArch, kProblem, "arch: {nodes: [!Compute {name: MAC}]}\n"}).notes);
+      to_string(imported({kDesign, kProblem, "arch: {nodes: [!Compute {name: MAC}]}\n"}).notes);
   EXPECT_THAT(notes, HasSubstr("the section 'arch' is AccelForge's and left out: with "
                                "'architecture' at "));
 }
 
 // 4 instances, of which meshY 2 leaves 2 columns.
 TEST(TimeloopImport, TakesInstancesAndRowsFromAttributes) {
-  std::string arch = kArch;
+  std::string arch = kDesign;
   arch.replace(arch.find("PE[0..3]"), 8, "PE");
   for (int i = 0; i < 2; ++i) arch.replace(arch.find("meshX: 2"), 8, "instances: 4, meshY: 2");
   const ImportedSpecs specs = imported({arch});
@@ -321,7 +321,7 @@ TEST(TimeloopImport, TakesInstancesAndRowsFromAttributes) {
 }
 
 TEST(TimeloopImport, NotesAttributesThatContradictEachOther) {
-  std::string arch = kArch;
+  std::string arch = kDesign;
   arch.insert(arch.find("depth: 16"), "datawidth: 16, entries: 32, ");
   arch.insert(arch.find("block-size: 4"), "global_cycle_seconds: 5e-9, ");
   const std::string notes = to_string(imported({arch}).notes);
@@ -332,7 +332,7 @@ TEST(TimeloopImport, NotesAttributesThatContradictEachOther) {
 
 TEST(TimeloopImport, NotesDirectivesThatFitNoLevel) {
   const std::string odd = std::string(kMapping) + "- {target: PE, type: bypass, bypass: [A]}\n";
-  EXPECT_THAT(to_string(imported({kArch, kProblem, odd}).notes),
+  EXPECT_THAT(to_string(imported({kDesign, kProblem, odd}).notes),
               HasSubstr("this directive is left out: nothing at PE takes one of its type"));
 }
 
@@ -362,18 +362,18 @@ mapping:
 TEST(TimeloopImport, LeaksInTheInstancesThatTheMappingUses) {
   const TemporaryFolder folder;
   const ImportOptions options = with_energies(folder, "RF: {read: 1, write: 1, leak: 1}\n");
-  const ImportedSpecs two = imported({kArch, kProblem, kMappingOfTwo}, options);
+  const ImportedSpecs two = imported({kDesign, kProblem, kMappingOfTwo}, options);
   EXPECT_THAT(two.arch, HasSubstr("leak_power: 0.0005\n"));
   EXPECT_THAT(to_string(two.notes),
               HasSubstr("2 of 4 instances of RF leak, those that the mapping uses"));
-  const ImportedSpecs all = imported({kArch, kProblem, kMapping}, options);
+  const ImportedSpecs all = imported({kDesign, kProblem, kMapping}, options);
   EXPECT_THAT(all.arch, HasSubstr("leak_power: 0.001\n"));
   EXPECT_THAT(to_string(all.notes), Not(HasSubstr("those that the mapping uses")));
 }
 
-/// kArch, whose four RFs are words of one memory.
+/// kDesign, whose four RFs are words of one memory.
 std::string arch_of_a_cluster(const std::string& attributes) {
-  std::string arch = kArch;
+  std::string arch = kDesign;
   const std::string own = "word-bits: 8, depth: 16";
   arch.replace(arch.find(own), own.size(), own + attributes);
   return arch;
@@ -420,7 +420,7 @@ architecture:
 
 // DRAM has blocks of 4 words, RF of one.
 TEST(TimeloopImport, RoundsAccessesOfBlocksUp) {
-  const std::string arch = imported({kArch, kProblem, kMapping}).arch;
+  const std::string arch = imported({kDesign, kProblem, kMapping}).arch;
   const std::string rounds = "    partial_actions: whole\n";
   EXPECT_THAT(arch, HasSubstr("name: DRAM\n    size: inf\n    tensors: {keep: All}\n"
                               "    draining_reads: free\n" +
@@ -434,7 +434,7 @@ TEST(TimeloopImport, NotesEnergiesThatNobodyAsksFor) {
 DRAM: {read: 1, write: 2, update: 3, gated_read: 0, metadata_read: 4}
 GLB: {read: 5}
 )");
-  const std::string notes = to_string(imported({kArch, kProblem, kMapping}, options).notes);
+  const std::string notes = to_string(imported({kDesign, kProblem, kMapping}, options).notes);
   EXPECT_THAT(notes,
               HasSubstr("the energies of DRAM for metadata_read, update have no counterpart"));
   EXPECT_THAT(notes, HasSubstr("the architecture has no component GLB: its energies are left out"));
@@ -468,7 +468,7 @@ mapping:
 - {target: RF, type: dataspace, keep: [B, Z], bypass: [A]}
 )"});
   EXPECT_EQ(specs.format, "Timeloop v4");
-  EXPECT_EQ(specs.mapping, imported({kArch, kProblem, kMapping}).mapping);
+  EXPECT_EQ(specs.mapping, imported({kDesign, kProblem, kMapping}).mapping);
 }
 
 constexpr const char* kTemplate = R"(

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Library, NetworkAsWorkload,
                                            "mobilenet_bp", "zfnet", "zfnet_bp", "mlp_l", "mlp_l_bp",
                                            "mlp_m", "mlp_s"));
 
-std::string workload_of(const std::string& rows) {
+std::string written_network(const std::string& rows) {
   const testing::TemporaryFolder folder;
   const auto imported =
       import_specs({folder.write("net.csv", "layer,type,C,K,HO,WO,R,S,stride,prevs\n" + rows)}, {});
@@ -66,7 +66,7 @@ std::string workload_of(const std::string& rows) {
 // 8 rows are padded to (8 − 1) · 1 + 3 = 10, one at each side; at stride 2 to (4 − 1) · 2 + 3 = 9,
 // one before.
 TEST(NetworkTable, BecomesEinsumsWithPadding) {
-  const std::string text = workload_of(
+  const std::string text = written_network(
       "input,input,,3,8,8,1,1,1,\na,conv,3,4,8,8,3,3,1,input\nb,dwconv,4,4,4,4,3,3,2,a\n"
       "c,conv,4,5,4,4,1,1,1,b\nd,eltwise,10,5,4,4,1,1,1,c|c\ne,fc,5,6,1,1,4,4,1,d\n");
   EXPECT_THAT(text,
@@ -78,7 +78,7 @@ TEST(NetworkTable, BecomesEinsumsWithPadding) {
 }
 
 TEST(NetworkTable, NamesTheLayersThatAreNoEinsums) {
-  const std::string refused = workload_of(
+  const std::string refused = written_network(
       "input,input,,3,8,8,1,1,1,\na,conv,3,4,8,8,1,1,1,input\na_back_w,conv_bw,4,3,8,8,1,1,1,a\n"
       "b,pool,4,4,8,8,1,1,1,a\nc,pool_bd,3,3,8,8,1,1,1,a_back_w\n"
       "d,eltwise_bd,4,8,8,8,1,1,1,a\ne_back,conv_bd,4,5,8,8,1,1,1,a\n");
@@ -86,12 +86,12 @@ TEST(NetworkTable, NamesTheLayersThatAreNoEinsums) {
                                  "as values of a plane"));
   EXPECT_THAT(refused, HasSubstr("`d` is the gradient of several operands, side by side"));
   EXPECT_THAT(refused, HasSubstr("`e_back` is the gradient of a layer with other channels"));
-  EXPECT_THAT(workload_of("input,input,,3,8,8,1,1,1,\na,pool_bw,3,3,8,8,1,1,1,input\n"),
+  EXPECT_THAT(written_network("input,input,,3,8,8,1,1,1,\na,pool_bw,3,3,8,8,1,1,1,input\n"),
               HasSubstr("`pool_bw`: layers of this type have no weights"));
 }
 
 TEST(NetworkTable, RefusesOperandsOfOtherChannelsAndLayersTwiceSideBySide) {
-  const std::string refused = workload_of(
+  const std::string refused = written_network(
       "input,input,,3,8,8,1,1,1,\nx,input,,5,8,8,1,1,1,\na,eltwise,8,4,8,8,1,1,1,input|x\n"
       "b,conv,6,4,8,8,1,1,1,input|input\n");
   EXPECT_THAT(refused, HasSubstr("net.csv:4:1: error: `a` joins parts of what it reads: an operand "
@@ -101,7 +101,7 @@ TEST(NetworkTable, RefusesOperandsOfOtherChannelsAndLayersTwiceSideBySide) {
 }
 
 TEST(NetworkTable, TellsMistakesInNamesAtTheirRows) {
-  EXPECT_THAT(workload_of("input,input,,3,8,8,1,1,1,\na-b,conv,3,4,8,8,1,1,1,input\n"),
+  EXPECT_THAT(written_network("input,input,,3,8,8,1,1,1,\na-b,conv,3,4,8,8,1,1,1,input\n"),
               HasSubstr("net.csv:3:1: error: `a-b` is no name of an Einsum"));
   const testing::TemporaryFolder folder;
   const auto specs =
@@ -116,7 +116,7 @@ TEST(NetworkTable, TellsMistakesInNamesAtTheirRows) {
 }
 
 TEST(NetworkTable, NamesWeightsAndImageLikeNoLayer) {
-  const std::string text = workload_of(
+  const std::string text = written_network(
       "input,input,,3,8,8,1,1,1,\nImage,conv,3,4,8,8,1,1,1,input\n"
       "W_a,conv,4,4,8,8,1,1,1,Image\na,conv,4,4,8,8,1,1,1,W_a\n");
   EXPECT_THAT(text, HasSubstr("Image[n,k1,p0,q0] = Image_[n,k0,p0,q0] * W_Image[k1,k0]"));
@@ -127,7 +127,7 @@ TEST(NetworkTable, NamesWeightsAndImageLikeNoLayer) {
 // to all neighbours, a sum's to its operand as it is. `a_back_x` is that of the last operand with
 // as many channels: from channel 3 on.
 TEST(NetworkTable, ReadsTheGradientsOfKaplasTables) {
-  const std::string text = workload_of(
+  const std::string text = written_network(
       "input,input,,3,1,1,1,1,1,\nh,fc,3,3,1,1,1,1,1,input\na,fc,6,4,1,1,1,1,1,h|input\n"
       "a_back_x,fc_bd,4,3,1,1,1,1,1,a\na_back_x_w,fc_bw,4,3,1,1,1,1,1,a\n"
       "b,local_bd,3,6,1,1,1,1,1,a_back_x_w\nc,eltwise_bd,6,6,1,1,1,1,1,b\n");
@@ -138,7 +138,7 @@ TEST(NetworkTable, ReadsTheGradientsOfKaplasTables) {
 
 // b reads a before the tensor of both is whole, and c stands beside a, and beside b and a.
 TEST(NetworkTable, CopiesWhatIsReadBeforeAllPartsAreMadeOrStandsInSeveral) {
-  const std::string text = workload_of(
+  const std::string text = written_network(
       "input,input,,3,8,8,1,1,1,\na,conv,3,4,8,8,1,1,1,input\nb,conv,4,2,8,8,1,1,1,a\n"
       "c,conv,6,5,8,8,1,1,1,a|b\nd,conv,11,3,8,8,1,1,1,a|b|c\n");
   EXPECT_THAT(text, HasSubstr("  - einsum: a[n,k1,p0,q0] = Image"));
@@ -152,7 +152,7 @@ TEST(NetworkTable, CopiesWhatIsReadBeforeAllPartsAreMadeOrStandsInSeveral) {
 
 // As weights do: arrays take products of an input and one weight. Only weights stay.
 TEST(NetworkTable, GivesTheRoleOfWeightsToTheGradientInTheirPlace) {
-  const std::string text = workload_of(
+  const std::string text = written_network(
       "input,input,,3,1,1,1,1,1,\ngiven,input,,4,1,1,1,1,1,\na,fc,3,4,1,1,1,1,1,input\n"
       "a_back_w,fc_bw,4,3,1,1,1,1,1,given\n");
   EXPECT_THAT(text, HasSubstr("a_back_w[K2:k1,k0] = given[n,k1] * Image[n,k0]\n    renames: "
@@ -162,7 +162,7 @@ TEST(NetworkTable, GivesTheRoleOfWeightsToTheGradientInTheirPlace) {
 
 // 4 and 2 channels side by side: b's begin at 4. Who reads a alone reads its channels of both.
 TEST(NetworkTable, PutsLayersThatAreReadTogetherIntoOneTensor) {
-  const std::string text = workload_of(
+  const std::string text = written_network(
       "input,input,,3,8,8,1,1,1,\npx_a,conv,3,4,8,8,1,1,1,input\npx_b,conv,3,2,8,8,1,1,1,input\n"
       "c,conv,6,5,8,8,1,1,1,px_a|px_b\nd,pool,4,4,4,4,2,2,2,px_a\n");
   EXPECT_THAT(text,
@@ -174,7 +174,7 @@ TEST(NetworkTable, PutsLayersThatAreReadTogetherIntoOneTensor) {
 
 // A 3 × 3 window fits 6 times into 8 rows; of weights and values it reads the forward layer's.
 TEST(NetworkTable, FindsWhatGradientsReadAgainByTheirNames) {
-  const std::string text = workload_of(
+  const std::string text = written_network(
       "input,input,,3,8,8,1,1,1,\na,conv,3,4,8,8,3,3,1,input\na_back,conv_bd,4,3,8,8,3,3,1,a\n"
       "a_back_w,conv_bw,4,3,8,8,3,3,1,a\n");
   EXPECT_THAT(text, HasSubstr("a_back[n,k2,P2:y2+r3,Q2:x2+s3] = a[n,k1,P1:y2,Q1:x2] * "

@@ -6,7 +6,7 @@
 namespace sluice::testing {
 namespace {
 
-Arch machine() {
+Arch three_levels() {
   Arch arch;
   arch.components = {memory("DRAM", "inf", "Nothing", 10, 1), container("PE", {dimension("x", 2)}),
                      memory("RF", "inf", "Nothing", 1, 1),
@@ -14,15 +14,15 @@ Arch machine() {
   return arch;
 }
 
-Workload matmul() {
+Workload square_product() {
   return WorkloadBuilder({{"m", 4}, {"k", 8}, {"n", 2}}, 8)
       .einsum("C[m,n] = A[m,k] * B[k,n]")
       .workload;
 }
 
 struct Illegal : ::testing::Test {
-  Workload w = matmul();
-  Arch arch = machine();
+  Workload w = square_product();
+  Arch arch = three_levels();
   MappingBuilder b{w, arch};
   Node all = b.storage("DRAM", {"A", "B", "C"});
   Node mac = b.compute("C", "MAC");
@@ -135,7 +135,7 @@ struct IllegalSharing : ::testing::Test {
                    .einsum("T[m,n] = A[m,k] * B[k,n]")
                    .einsum("U[m,n] = T[m,n]")
                    .workload;
-  Arch arch = machine();
+  Arch arch = three_levels();
   MappingBuilder b{w, arch};
   Node outside = b.storage("DRAM", {"A", "B", "U"});
   NodeList make = {b.temporal("n", 1), b.temporal("k", 1), b.compute("T", "MAC")};
@@ -231,8 +231,8 @@ TEST_F(IllegalSharing, ASharedLoopThatWalksAnotherRank) {
 }
 
 TEST(KeepRules, AreReportedApartFromLegality) {
-  const Workload w = matmul();
-  Arch arch = machine();
+  const Workload w = square_product();
+  Arch arch = three_levels();
   std::get<Memory>(arch.components[2].kind).tensors.keep = expression("A");
   std::get<Memory>(arch.components[2].kind).tensors.may_keep = std::nullopt;
   const MappingBuilder b(w, arch);
@@ -252,7 +252,7 @@ TEST(KeepRules, AreReportedApartFromLegality) {
 TEST(KeepRules, OfATollConcernWhatIsBackedFurtherOut) {
   const Workload w =
       WorkloadBuilder({{"m", 4}}, 8).einsum("T[m] = A[m]").einsum("U[m] = T[m]").workload;
-  Arch arch = machine();
+  Arch arch = three_levels();
   Component toll = arch.components[2];
   toll.name = "Link";
   Toll kind;

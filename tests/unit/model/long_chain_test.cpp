@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kEinsums = 40;
 
-Arch two_levels() {
+Arch machine_of_chains() {
   Arch arch;
   arch.components = {memory("DRAM", "inf", "Nothing", 10, 1), memory("GB", "inf", "Nothing", 1, 1),
                      compute("MAC", {{"compute", 1, 1, 1, 0}})};
@@ -47,7 +47,7 @@ NodeList chain_mapping(const MappingBuilder& b, std::int64_t tile) {
 // written in DRAM, 4 values each; each intermediate is written and read once.
 TEST(LongChain, ANodeOfManyTensorsHoldsEachFromItsFirstToItsLastUse) {
   const Workload w = long_chain();
-  const Arch arch = two_levels();
+  const Arch arch = machine_of_chains();
   const Cost cost = priced(w, arch, chain_mapping(MappingBuilder(w, arch), 1));
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 2 * 4 * 8);
   EXPECT_EQ(values(cost, w, arch, "DRAM", "read"), (Values{{"T0", 4}}));
@@ -59,7 +59,7 @@ TEST(LongChain, ANodeOfManyTensorsHoldsEachFromItsFirstToItsLastUse) {
 // The search for what holds up a node that would sink goes through both alike.
 TEST(LongChain, ANodeOfManyTensorsIsLikeANodeEach) {
   const Workload w = long_chain();
-  const Arch arch = two_levels();
+  const Arch arch = machine_of_chains();
   const MappingBuilder b(w, arch);
   NodeList together = chain_mapping(b, 1), apart = together;
   together[0] = apart[0] = storage(b, "DRAM", 0, kEinsums + 1);
@@ -74,7 +74,7 @@ TEST(LongChain, ANodeOfManyTensorsIsLikeANodeEach) {
 
 TEST(LongChain, EachOfManyViolationsNamesItsNode) {
   const Workload w = long_chain();
-  const Arch arch = two_levels();
+  const Arch arch = machine_of_chains();
   const MappingBuilder b(w, arch);
   Mapping mapping;
   mapping.nodes = chain_mapping(b, 2);

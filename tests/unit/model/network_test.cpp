@@ -29,7 +29,7 @@ Arch meshed(Topology topology = Topology::kMesh, const std::string& may_reuse = 
   return arch;
 }
 
-Workload matmul() {
+Workload product() {
   return WorkloadBuilder({{"m", 2}, {"k", 3}, {"n", 4}}, 8)
       .einsum("C[m,n] = A[m,k] * B[k,n]")
       .workload;
@@ -54,7 +54,7 @@ const NetworkRow& row(const Cost& cost, const Workload& w, const std::string& te
 // 1 + 3 + 5 + 7 = 16; 24 · 16 = 384.
 // C[m,n]: 8 bits from each element, x + y hops: Σ = 4·1 + 2·(0+1+2+3) = 16; 8 · 16 = 128.
 TEST(NetworkTransfers, CountTheLinksOfJoinedRoutesOnAMesh) {
-  const Workload w = matmul();
+  const Workload w = product();
   const Arch arch = meshed();
   const Cost cost = priced(w, arch, spread(MappingBuilder(w, arch)));
   EXPECT_EQ(row(cost, w, "A").bit_hops, 168);
@@ -69,7 +69,7 @@ TEST(NetworkTransfers, CountTheLinksOfJoinedRoutesOnAMesh) {
 // along y: A of x=0 (24), B of y = 1, 2, 3 (72) = 96. Upwards along x: C of four elements, 32.
 // 120 bits at 4 bit/s.
 TEST(NetworkTransfers, TakeTheTimeOfTheMostLoadedLink) {
-  const Workload w = matmul();
+  const Workload w = product();
   const Arch arch = meshed();
   const Cost cost = priced(w, arch, spread(MappingBuilder(w, arch)));
   EXPECT_EQ(cost.latency_s, 30);
@@ -77,7 +77,7 @@ TEST(NetworkTransfers, TakeTheTimeOfTheMostLoadedLink) {
 
 // Without multicast every element is sent its own copy: A and B 24 bits · Σ hops 16 each.
 TEST(NetworkTransfers, AreSentToEachInstanceWhereADimensionMayNotReuse) {
-  const Workload w = matmul();
+  const Workload w = product();
   const Arch arch = meshed(Topology::kMesh, "Nothing");
   const Cost cost = priced(w, arch, spread(MappingBuilder(w, arch)));
   EXPECT_EQ(row(cost, w, "A").bit_hops, 24 * 16);
@@ -87,7 +87,7 @@ TEST(NetworkTransfers, AreSentToEachInstanceWhereADimensionMayNotReuse) {
 // Three fills of A and of B (k stands above them): the longest route has 1 + 3 hops, so 12 of them
 // one after another; C waits once. 2 s a hop: 12 · 2 + 12 · 2 + 4 · 2 = 56; links: as before, 30.
 TEST(NetworkTransfers, WaitForTheRoutersOnceAStep) {
-  const Workload w = matmul();
+  const Workload w = product();
   Arch arch = meshed();
   std::get<Network>(arch.components[1].kind).router_latency_s = 2;
   const MappingBuilder b(w, arch);
@@ -105,7 +105,7 @@ TEST(NetworkTransfers, WaitForTheRoutersOnceAStep) {
 // 64 bits: 26 s. Links take 30 s as before; without any time of implicit traffic nothing remains.
 // Energy and counts stay.
 TEST(NetworkTransfers, WaitForEveryReceiverOrOnceOrNotAtAll) {
-  const Workload w = matmul();
+  const Workload w = product();
   const std::map<ImplicitTime, double> expected{{ImplicitTime::kReceivers, 30 + 56},
                                                 {ImplicitTime::kOnce, 30 + 26},
                                                 {ImplicitTime::kNone, 0}};
@@ -306,7 +306,7 @@ TEST(NetworkRoutes, OfAPackedMeshWithFullRowsAreThoseOfAnyMesh) {
 // later ones fetch them: 5 · 64 bits and 5 · 128 bit-hops. Where repeated values are free only the
 // finished sums pay hops.
 TEST(NetworkTransfers, MayPayHopsOnceForWhatStaysBehindTheNetwork) {
-  const Workload w = matmul();
+  const Workload w = product();
   Arch arch = meshed();
   const auto cost = [&] {
     const MappingBuilder b(w, arch);

@@ -7,7 +7,7 @@
 namespace sluice::testing {
 namespace {
 
-Arch two_levels() {
+Arch one_lane_machine() {
   Arch arch;
   arch.components = {memory("DRAM", "inf", "Nothing", 10, 1), memory("GB", "inf", "Nothing", 1, 1),
                      compute("MAC", {{"compute", 1, 1, 1, 0}})};
@@ -18,7 +18,7 @@ struct NormalForm : ::testing::Test {
   Workload w = WorkloadBuilder({{"m", 4}, {"k", 8}, {"n", 2}}, 8)
                    .einsum("C[m,n] = A[m,k] * B[k,n]")
                    .workload;
-  Arch arch = two_levels();
+  Arch arch = one_lane_machine();
   MappingBuilder b{w, arch};
   Node a = b.storage("DRAM", {"A"}), weights = b.storage("DRAM", {"B"}),
        c = b.storage("DRAM", {"C"});

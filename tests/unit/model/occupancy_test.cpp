@@ -5,7 +5,7 @@
 namespace sluice::testing {
 namespace {
 
-Arch two_levels(const std::string& buffer_size = "inf") {
+Arch machine_with_buffer(const std::string& buffer_size = "inf") {
   Arch arch;
   arch.components = {memory("DRAM", "inf", "Nothing", 10, 1),
                      memory("GB", buffer_size, "Nothing", 1, 1),
@@ -29,7 +29,7 @@ NodeList step(const MappingBuilder& b, const char* einsum) {
 // T1 lives in the first two steps, T2 in the last two: both in the middle one, 2 · 4 · 8 bits.
 TEST(Occupancy, CountsATensorFromItsFirstToItsLastUse) {
   const Workload w = chain();
-  const Arch arch = two_levels();
+  const Arch arch = machine_with_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
                            {b.storage("DRAM", {"T0", "T3"}), b.storage("GB", {"T1", "T2"}),
@@ -44,7 +44,7 @@ TEST(Occupancy, ABackingNodeInSeveralBranchesIsOneReservation) {
                          .einsum("T2[m] = S[m]")
                          .einsum("T3[m] = T1[m] * T2[m]")
                          .workload;
-  const Arch arch = two_levels();
+  const Arch arch = machine_with_buffer();
   const MappingBuilder b(w, arch);
   const auto branch = [&](std::initializer_list<const char*> held, const char* einsum) {
     NodeList list = step(b, einsum);
@@ -69,7 +69,7 @@ TEST(Occupancy, ALoopBetweenNodeAndSplitKeepsTheNodeAlive) {
                          .einsum("T2[m,n] = T1[m,n]")
                          .einsum("T3[m,n] = T2[m,n]")
                          .workload;
-  const Arch arch = two_levels();
+  const Arch arch = machine_with_buffer();
   const MappingBuilder b(w, arch);
   const auto one = [&](const char* einsum) {
     return NodeList{b.temporal("n", 1), b.compute(einsum, "MAC")};
@@ -91,7 +91,7 @@ TEST(Occupancy, APersistentTensorStaysForAllInstances) {
                    .persistent("W")
                    .workload;
   w.n_instances = 3;
-  const Arch arch = two_levels();
+  const Arch arch = machine_with_buffer();
   const MappingBuilder b(w, arch);
   Node weights = b.storage("GB", {"W"});
   std::get<StorageNode>(weights.kind).persistent = true;
@@ -105,7 +105,7 @@ TEST(Occupancy, APersistentTensorStaysForAllInstances) {
 
 TEST(Occupancy, DoubleBufferingReservesTwiceBelowALoop) {
   const Workload w = chain();
-  Arch arch = two_levels();
+  Arch arch = machine_with_buffer();
   std::get<Memory>(arch.components[1].kind).buffering = Buffering::kDouble;
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
@@ -128,7 +128,7 @@ TEST(Occupancy, DoubleBufferingReservesTwiceBelowALoop) {
 // What stands below the backing nodes of a copy does not exist: nothing is reserved in GB.
 TEST(Occupancy, ACopyReservesNothingBelowItsBackingNodes) {
   const Workload w = WorkloadBuilder({{"m", 4}}, 8).copy("U[m] = T[m]").workload;
-  const Arch arch = two_levels();
+  const Arch arch = machine_with_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
                            {b.storage("DRAM", {"T", "U"}), b.storage("GB", {"T"}),
@@ -145,7 +145,7 @@ TEST(Occupancy, ARecurrenceHoldsTwoSlicesOfItsState) {
           .rank("I", 6)
           .einsum("S[I:i+1,m] = S[I:i,m] * L[J:i,m]", {OperationKind::kMax}, Reduction::kNone)
           .workload;
-  const Arch arch = two_levels();
+  const Arch arch = machine_with_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
                            {b.storage("DRAM", {"L"}), b.temporal("i", 1), b.storage("GB", {"S"}),
@@ -158,7 +158,7 @@ TEST(Occupancy, ARecurrenceHoldsTwoSlicesOfItsState) {
 
 TEST(Occupancy, AnOverflowNamesMemoryEinsumTensorsAndExcess) {
   const Workload w = chain();
-  const Arch arch = two_levels("40");
+  const Arch arch = machine_with_buffer("40");
   const MappingBuilder b(w, arch);
   const NodeList nodes = {b.storage("DRAM", {"T0", "T3"}), b.storage("GB", {"T1", "T2"}),
                           b.sequential({step(b, "T1"), step(b, "T2"), step(b, "T3")})};
@@ -181,7 +181,7 @@ TEST(Occupancy, APersistentTensorStaysUnderItsOtherName) {
                    .persistent("T")
                    .workload;
   w.n_instances = 2;
-  const Arch arch = two_levels();
+  const Arch arch = machine_with_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(
       w, arch,

@@ -6,7 +6,7 @@ namespace sluice::testing {
 namespace {
 
 /// DRAM, a buffer GB that may keep everything, a MAC.
-Arch two_levels() {
+Arch buffered() {
   Arch arch;
   arch.components = {memory("DRAM", "inf", "Nothing", 0, kUnbounded),
                      memory("GB", "inf", "Nothing", 0, kUnbounded),
@@ -36,7 +36,7 @@ TEST(IncrementalNode, StaysWhereNoLoopMovesIt) {
   const Workload w = WorkloadBuilder({{"m", 4}, {"k", 2}, {"n", 3}}, 8)
                          .einsum("C[m,n] = A[m,k] * B[k,n]")
                          .workload;
-  const Arch arch = two_levels();
+  const Arch arch = buffered();
   const MappingBuilder b(w, arch);
   const auto reads = [&](std::vector<std::string> order, const std::string& tensor) {
     NodeList nodes = {b.storage("DRAM", {"A", "B", "C"})};
@@ -56,7 +56,7 @@ TEST(IncrementalNode, DrainsAnOutputWhenItMoves) {
   const Workload w = WorkloadBuilder({{"m", 4}, {"k", 2}, {"n", 3}}, 8)
                          .einsum("C[m,n] = A[m,k] * B[k,n]")
                          .workload;
-  const Arch arch = two_levels();
+  const Arch arch = buffered();
   const MappingBuilder b(w, arch);
   const auto cost = [&](std::vector<std::string> order) {
     NodeList nodes = {b.storage("DRAM", {"A", "B", "C"})};
@@ -79,7 +79,7 @@ TEST(IncrementalNode, DrainsAnOutputWhenItMoves) {
 TEST(IncrementalNode, StaysWhereTilesDoNotDivide) {
   const Workload w =
       WorkloadBuilder({{"m", 5}, {"k", 3}}, 8).einsum("Z[m] = A[m,k] * B[k]").workload;
-  const Arch arch = two_levels();
+  const Arch arch = buffered();
   const MappingBuilder b(w, arch);
   const auto cost = [&](const std::string& outer, const std::string& inner) {
     return priced(w, arch,
@@ -102,7 +102,7 @@ TEST(IncrementalNode, StaysWhereTilesDoNotDivide) {
 TEST(IncrementalNode, SlidesToASmallerLastTile) {
   const Workload w =
       WorkloadBuilder({{"p", 7}, {"r", 3}}, 8).einsum("O[p] = I[IP:p+r] * W[r]").workload;
-  const Arch arch = two_levels();
+  const Arch arch = buffered();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(
       w, arch,
@@ -118,7 +118,7 @@ TEST(IncrementalNode, SlidesToASmallerLastTile) {
 TEST(IncrementalNode, StaysInInstancesThatHaveNothingToDo) {
   const Workload w =
       WorkloadBuilder({{"m", 5}, {"n", 2}}, 8).einsum("Z[m,n] = A[m] * B[n]").workload;
-  Arch arch = two_levels();
+  Arch arch = buffered();
   arch.components.insert(arch.components.begin() + 1, container("PE", {dimension("x", 2)}));
   const MappingBuilder b(w, arch);
   const Cost cost =
@@ -139,7 +139,7 @@ TEST(IncrementalNode, FetchesOnlyTheNewPartOfASlidingTile) {
   const Workload w = WorkloadBuilder({{"p", 4}, {"q", 4}, {"r", 3}, {"s", 3}, {"k", 2}}, 8)
                          .einsum("O[k,p,q] = I[IP:p+r,IQ:q+s] * W[k,r,s]")
                          .workload;
-  const Arch arch = two_levels();
+  const Arch arch = buffered();
   const MappingBuilder b(w, arch);
   const auto reads = [&](const NodeList& outer) {
     NodeList nodes = {b.storage("DRAM", {"I", "W", "O"})};
@@ -159,7 +159,7 @@ TEST(IncrementalNode, FetchesOnlyTheNewPartOfASlidingTile) {
 TEST(IncrementalNode, SharesEqualTilesOnADiagonal) {
   const Workload w =
       WorkloadBuilder({{"p", 4}, {"r", 3}}, 8).einsum("O[p] = I[IP:p+r] * W[r]").workload;
-  Arch arch = two_levels();
+  Arch arch = buffered();
   arch.components.insert(arch.components.begin() + 1,
                          container("PE", {dimension("x", 4), dimension("y", 3)}));
   const MappingBuilder b(w, arch);
@@ -177,7 +177,7 @@ TEST(DrainingReads, AreFreeWhereTheMemorySaysSo) {
   const Workload w = WorkloadBuilder({{"m", 4}, {"k", 2}, {"n", 3}}, 8)
                          .einsum("C[m,n] = A[m,k] * B[k,n]")
                          .workload;
-  Arch arch = two_levels();
+  Arch arch = buffered();
   const auto reads = [&](DrainingReads draining) {
     std::get<Memory>(arch.components[1].kind).draining_reads = draining;
     const MappingBuilder b(w, arch);

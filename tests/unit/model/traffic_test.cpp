@@ -6,7 +6,7 @@ namespace sluice::testing {
 namespace {
 
 /// DRAM, a buffer, and one multiplier that does one point a second.
-Arch two_levels() {
+Arch main_and_buffer() {
   Arch arch;
   arch.components = {memory("DRAM", "inf", "Nothing", 10, 1), memory("GB", "inf", "Nothing", 1, 1),
                      compute("MAC", {{"compute", 1, 1, 1, 0}})};
@@ -15,7 +15,7 @@ Arch two_levels() {
 
 /// The same with four processing elements, each with a register file.
 Arch with_elements(const std::string& may_reuse) {
-  Arch arch = two_levels();
+  Arch arch = main_and_buffer();
   arch.components.insert(arch.components.begin() + 2,
                          container("PE", {dimension("x", 4, may_reuse)}));
   arch.components.insert(arch.components.begin() + 3, memory("RF", "inf", "Nothing", 1, 1));
@@ -32,7 +32,7 @@ Workload matmul() {
 // above k: written back once, never read back (its first and only fill is skipped).
 TEST(Traffic, FetchesEachValueOnceWhereEveryTensorIsBufferedWhole) {
   const Workload w = matmul();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch,
@@ -49,7 +49,7 @@ TEST(Traffic, FetchesEachValueOnceWhereEveryTensorIsBufferedWhole) {
 // read back once. A's node is above no loop; B's below k: 2 · (4 · 2) values.
 TEST(Traffic, ReadsPartialSumsBackOnEveryVisitButTheFirst) {
   const Workload w = matmul();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch,
@@ -142,7 +142,7 @@ NodeList rows_of_two(const MappingBuilder& b, bool sliding) {
 
 TEST(Traffic, RefetchesTheHaloOfEveryTile) {
   const Workload w = convolution();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const Cost cost = priced(w, arch, rows_of_two(MappingBuilder(w, arch), false));
   EXPECT_EQ(values(cost, w, arch, "DRAM", "read").at("X"), 12);
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 4 * 8);
@@ -151,7 +151,7 @@ TEST(Traffic, RefetchesTheHaloOfEveryTile) {
 // A sliding node keeps what it has: 4 values in the first step, 2 new ones in each of two more.
 TEST(Traffic, FetchesOnlyNewRowsIntoASlidingNode) {
   const Workload w = convolution();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const Cost cost = priced(w, arch, rows_of_two(MappingBuilder(w, arch), true));
   EXPECT_EQ(values(cost, w, arch, "DRAM", "read").at("X"), 8);
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 4 * 8);
@@ -163,7 +163,7 @@ TEST(Traffic, CountsASmallerLastTileExactly) {
   const Workload w = WorkloadBuilder({{"m", 5}, {"k", 8}, {"n", 2}}, 8)
                          .einsum("C[m,n] = A[m,k] * B[k,n]")
                          .workload;
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch,
@@ -182,7 +182,7 @@ TEST(Traffic, ReportsReadsOutsideARankAsPadding) {
                          .rank("N", 6)
                          .einsum("Y[p] = X[N:p+r] * W[r]")
                          .workload;
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
                            {b.storage("DRAM", {"X", "W", "Y"}), b.temporal("p", 1),
@@ -194,7 +194,7 @@ TEST(Traffic, ReportsReadsOutsideARankAsPadding) {
 // 16-bit partial sums in the buffer, 8 bits in DRAM, 64 bits an action of the buffer.
 TEST(Traffic, UsesEachMemorysOwnWidths) {
   const Workload w = matmul();
-  Arch arch = two_levels();
+  Arch arch = main_and_buffer();
   std::get<Memory>(arch.components[1].kind).bits_per_value = {
       {expression("Outputs"), expression("2 * C.bits_per_value")}};
   for (Action& action : arch.components[1].actions) action.bits_per_action = 64;
@@ -213,7 +213,7 @@ TEST(Traffic, UsesEachMemorysOwnWidths) {
 
 TEST(Traffic, RepeatsAnEinsumForItsInstances) {
   Workload w = matmul();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const NodeList nodes = {b.storage("DRAM", {"A", "B", "C"}), b.temporal("k", 1),
                           b.temporal("m", 1), b.temporal("n", 1), b.compute("C", "MAC")};
@@ -229,7 +229,7 @@ TEST(Traffic, RepeatsAnEinsumForItsInstances) {
 // A toll between DRAM and the buffer is charged for the 16 values of B that pass, holding nothing.
 TEST(Traffic, ChargesATollForWhatPasses) {
   const Workload w = matmul();
-  Arch arch = two_levels();
+  Arch arch = main_and_buffer();
   Component link;
   link.name = "Link";
   Toll toll;
@@ -256,7 +256,7 @@ Workload copied() {
 
 TEST(Traffic, MovesACopyOnce) {
   const Workload w = copied();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch,
@@ -271,7 +271,7 @@ TEST(Traffic, MovesACopyOnce) {
 // T passes through the buffer, where U stays: one read of DRAM, one write of the buffer.
 TEST(Traffic, ACopyIntoAMemoryThatAlsoHoldsItsInputMovesOnce) {
   const Workload w = copied();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch,
@@ -285,7 +285,7 @@ TEST(Traffic, ACopyIntoAMemoryThatAlsoHoldsItsInputMovesOnce) {
 // T and U in one memory are the same bits: no traffic, and 8 values are reserved, not 16.
 TEST(Traffic, ACopyWithinOneMemoryIsAnAlias) {
   const Workload w = copied();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch,
@@ -301,7 +301,7 @@ TEST(Traffic, ACopyWithinOneMemoryIsAnAlias) {
 TEST(Traffic, ASharedInputIsFilledForEveryReader) {
   const Workload w =
       WorkloadBuilder({{"m", 4}}, 8).einsum("P[m] = X[m]").einsum("Q[m] = X[m]").workload;
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
                            {b.storage("DRAM", {"X", "P", "Q"}), b.storage("GB", {"X"}),
@@ -316,7 +316,7 @@ TEST(Traffic, ASharedInputIsFilledForEveryReader) {
 TEST(Traffic, APrivateNodeServesOnlyTheEinsumsItNames) {
   const Workload w =
       WorkloadBuilder({{"m", 4}}, 8).einsum("P[m] = X[m]").einsum("Q[m] = X[m]").workload;
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   const auto copy_for = [&](const char* einsum) {
     Node node = b.storage("GB", {"X"});
@@ -356,7 +356,7 @@ TEST(Traffic, AnUnevenSpatialLoopCountsEachInstanceForItself) {
 // p: 6 = 4 + 2, the first tile larger: tiles of X of 4 + 2 and 2 + 2 values.
 TEST(Traffic, ALargerFirstTileIsVisitedOnce) {
   const Workload w = convolution();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   NodeList nodes = rows_of_two(b, false);
   std::get<TemporalNode>(nodes[1].kind).initial_tile_shape = 4;
@@ -371,7 +371,7 @@ TEST(Traffic, ACopyPaysTollsOfItsOwnDirectionOnly) {
   const Workload w = WorkloadBuilder({{"m", 8}}, 8).copy("U[m] = T[m]").workload;
   for (const auto& [direction, crossed] :
        {std::pair{Toll::Direction::kDown, 8.0}, {Toll::Direction::kUp, 0.0}}) {
-    Arch arch = two_levels();
+    Arch arch = main_and_buffer();
     Component link;
     link.name = "Link";
     Toll toll;
@@ -393,7 +393,7 @@ TEST(Traffic, ACopyPaysTollsOfItsOwnDirectionOnly) {
 // A first tile of all four rows is the only one: the loop has one step and B's node sinks past it.
 TEST(Traffic, AFirstTileThatIsEverythingIsTheOnlyStep) {
   const Workload w = matmul();
-  const Arch arch = two_levels();
+  const Arch arch = main_and_buffer();
   const MappingBuilder b(w, arch);
   Node loop = b.temporal("m", 1);
   std::get<TemporalNode>(loop.kind).initial_tile_shape = 4;

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-OnnxImport imported(const ModelFile& file) {
+OnnxImport imported_counts(const ModelFile& file) {
   const auto result = import_onnx(file.write("counts.onnx"));
   if (!result) throw std::runtime_error(to_string(result.error()));
   return *result;
@@ -31,7 +31,7 @@ TEST(OnnxCounts, ASumOverRepetitionsAddsEachOfThem) {
   file.add_node("Expand", {"x", "shape"}, "t");
   file.add_node("ReduceSum", {"t", "axes"}, "y");
   file.add_output("y");
-  EXPECT_EQ(operations(imported(file), "ReduceSum"), 5 * 3 + 5 * 3);
+  EXPECT_EQ(operations(imported_counts(file), "ReduceSum"), 5 * 3 + 5 * 3);
 }
 
 TEST(OnnxCounts, APartThatStandsTwiceInAConcatIsCopiedTwice) {
@@ -41,7 +41,7 @@ TEST(OnnxCounts, APartThatStandsTwiceInAConcatIsCopiedTwice) {
   set_integer(file.add_node("Concat", {"f", "f"}, "e"), "axis", 1);
   file.add_node("Cos", {"e"}, "y");
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(operations(made, "Concat"), 2 * 6);
   EXPECT_THAT(made.workload, HasSubstr("f[m,d] = max"));
 }
@@ -55,7 +55,7 @@ TEST(OnnxCounts, RepetitionsThatTheGraphPutsOutAreWritten) {
   file.add_node("MatMul", {"x", "w"}, "c");
   file.add_node("Expand", {"c", "shape"}, "y");
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(operations(made, "Expand"), 64 * 4);
   EXPECT_THAT(made.notes.at(0).message, HasSubstr("repeats values: priced as a copy"));
 }
@@ -76,7 +76,7 @@ TEST(OnnxCounts, AResizeKeepsTheAspectRatioWhereItsPolicySaysSo) {
     attribute->set_s(policy);
     file.add_node("Conv", {"r", "w"}, "y");
     file.add_output("y");
-    EXPECT_EQ(imported(file).macs, places * 3 * 2) << policy;
+    EXPECT_EQ(imported_counts(file).macs, places * 3 * 2) << policy;
   }
 }
 
@@ -88,7 +88,7 @@ TEST(OnnxCounts, ShapesOfWhatIsWorkedOutBeforeTheRunAreNoParameters) {
   file.add_node("Reshape", {"w", "shape"}, "v");
   file.add_node("MatMul", {"x", "v"}, "y");
   file.add_output("y");
-  EXPECT_EQ(imported(file).parameters, 12 * 3);
+  EXPECT_EQ(imported_counts(file).parameters, 12 * 3);
 }
 
 // Two factors of 8 × 2 and 2 × 6, without numbers: 8 × 6 values are there at run time.
@@ -100,7 +100,7 @@ TEST(OnnxCounts, AProductOfConstantsIsWorkedOutBeforeAndCountsAsWhatIsThere) {
   file.add_node("MatMul", {"a", "b"}, "w");
   file.add_node("MatMul", {"x", "w"}, "y");
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(made.einsums, 1);
   EXPECT_EQ(made.macs, 3 * 8 * 6);
   EXPECT_EQ(made.parameters, 8 * 6);
@@ -115,8 +115,8 @@ TEST(OnnxCounts, TablesThatFollowFromShapesAreNoParameters) {
   mask.add_node("Trilu", {"ones"}, "triangle");
   mask.add_node("Add", {"x", "triangle"}, "y");
   mask.add_output("y");
-  EXPECT_EQ(imported(mask).parameters, 0);
-  EXPECT_EQ(operations(imported(mask), "Trilu"), 0);
+  EXPECT_EQ(imported_counts(mask).parameters, 0);
+  EXPECT_EQ(operations(imported_counts(mask), "Trilu"), 0);
   ModelFile angles;
   angles.add_input("x", {6, 4});
   angles.add_integers("from", {0}, true);
@@ -131,8 +131,8 @@ TEST(OnnxCounts, TablesThatFollowFromShapesAreNoParameters) {
   angles.add_node("Cos", {"angles"}, "cos");
   angles.add_node("Mul", {"x", "cos"}, "y");
   angles.add_output("y");
-  EXPECT_EQ(imported(angles).parameters, 4);
-  EXPECT_EQ(imported(angles).einsums, 1);
+  EXPECT_EQ(imported_counts(angles).parameters, 4);
+  EXPECT_EQ(imported_counts(angles).einsums, 1);
 }
 
 // Files without their weights have 8 × 6 equal values instead.
@@ -143,7 +143,7 @@ TEST(OnnxCounts, EqualValuesThatStandForWeightsAreParameters) {
   file.add_node("ConstantOfShape", {"shape"}, "w");
   file.add_node("MatMul", {"x", "w"}, "y");
   file.add_output("y");
-  EXPECT_EQ(imported(file).parameters, 8 * 6);
+  EXPECT_EQ(imported_counts(file).parameters, 8 * 6);
 }
 
 // A kernel of 1 on a plane of 4 × 4 in a border of 1: 16 of 36 places have a product each channel.
@@ -153,7 +153,7 @@ TEST(OnnxCounts, PlacesThatSeePaddingAloneAreZeros) {
   file.add_weight("w", {2, 3, 1, 1});
   set_integers(file.add_node("Conv", {"x", "w"}, "y"), "pads", {1, 1, 1, 1});
   file.add_output("y");
-  EXPECT_THAT(imported(file).workload, HasSubstr("initial: {y: 0}"));
+  EXPECT_THAT(imported_counts(file).workload, HasSubstr("initial: {y: 0}"));
 }
 
 TEST(OnnxCounts, ScalesOfBlocksAreNoParametersAndRealNumbersKeepTheirWidth) {
@@ -167,7 +167,7 @@ TEST(OnnxCounts, ScalesOfBlocksAreNoParametersAndRealNumbersKeepTheirWidth) {
   set_integer(node, "block_size", 4);
   file.add_node("MatMul", {"x", "real"}, "y");
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(made.parameters, 8 * 6);
   EXPECT_EQ(operations(made, "DequantizeLinear"), 8 * 6);
   EXPECT_THAT(made.workload, HasSubstr("\"w\": 4"));
@@ -186,7 +186,7 @@ TEST(OnnxCounts, TheLastBlockOfPackedWeightsMayBeAShorterOne) {
        std::map<std::string, int>{{"K", 40}, {"N", 6}, {"bits", 4}, {"block_size", 16}})
     set_integer(node, name, value);
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(made.macs, 2 * 3 * 40 * 6);
   EXPECT_EQ(made.parameters, 40 * 6);
 }
@@ -206,7 +206,7 @@ TEST(OnnxCounts, RowsGoThroughKOfTheExperts) {
     node.set_domain("com.microsoft");
     set_integer(node, "k", 2);
     file.add_output("y");
-    const OnnxImport made = imported(file);
+    const OnnxImport made = imported_counts(file);
     EXPECT_EQ(made.macs, 6 * 2 * 2 * 8 * 16);
     EXPECT_EQ(made.parameters, 4 * 2 * 8 * 16);
   }
@@ -221,7 +221,7 @@ TEST(OnnxCounts, ABatchThatStandsBehindTheRowsIsTurned) {
   node.set_domain("com.microsoft");
   set_integer(node, "transBatchB", 1);
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(made.macs, 3 * 2 * 4 * 5);
   EXPECT_EQ(made.tensors.back().shape, (std::vector<std::int64_t>{3, 2, 5}));
 }
@@ -237,7 +237,7 @@ TEST(OnnxCounts, RowsOfAPackedTableAreReadOneForEachIndex) {
   node.set_domain("com.microsoft");
   set_integer(node, "block_size", 32);
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(operations(made, "com.microsoft::GatherBlockQuantized"), 64);
   EXPECT_EQ(made.parameters, 1000 * 64);
 }
@@ -254,9 +254,9 @@ TEST(OnnxCounts, ConvolutionsOfLastChannelsAndDeformedOnesHaveTheirProducts) {
   deformed.add_input("offsets", {1, 18, 4, 4});
   deformed.add_node("DeformConv", {"x", "w", "offsets"}, "y");
   deformed.add_output("y");
-  EXPECT_EQ(imported(last).macs, 4 * 4 * 5 * 3 * 9);
-  EXPECT_EQ(imported(last).tensors.back().shape, (std::vector<std::int64_t>{1, 4, 4, 5}));
-  EXPECT_EQ(imported(deformed).macs, 4 * 4 * 5 * 3 * 9);
+  EXPECT_EQ(imported_counts(last).macs, 4 * 4 * 5 * 3 * 9);
+  EXPECT_EQ(imported_counts(last).tensors.back().shape, (std::vector<std::int64_t>{1, 4, 4, 5}));
+  EXPECT_EQ(imported_counts(deformed).macs, 4 * 4 * 5 * 3 * 9);
 }
 
 TEST(OnnxCounts, AFusedConvolutionOfLastChannelsHasItsProductsAndActivation) {
@@ -267,7 +267,7 @@ TEST(OnnxCounts, AFusedConvolutionOfLastChannelsHasItsProductsAndActivation) {
   auto& node = file.add_node("NhwcFusedConv", {"x", "w", "b"}, "y");
   node.set_domain("com.microsoft");
   file.add_output("y");
-  const OnnxImport made = imported(file);
+  const OnnxImport made = imported_counts(file);
   EXPECT_EQ(made.macs, 4 * 4 * 4 * 3 * 9);
   EXPECT_EQ(made.parameters, 4 * 3 * 9 + 4);
   EXPECT_EQ(made.tensors.back().shape, (std::vector<std::int64_t>{1, 4, 4, 4}));
@@ -280,7 +280,7 @@ TEST(OnnxCounts, PlacesThatAreKnownAreNoParameters) {
   file.add_integers("i", {2});
   file.add_node("ScatterND", {"x", "i", "u"}, "y");
   file.add_output("y");
-  EXPECT_EQ(imported(file).parameters, 0);
+  EXPECT_EQ(imported_counts(file).parameters, 0);
 }
 
 // 200 indices without a rule: two are a run of some step, but hardly three.
@@ -293,7 +293,7 @@ TEST(OnnxCounts, KnownIndicesWithoutARuleAreSaidToBeKnown) {
   file.add_node("Gather", {"x", "i"}, "g");
   file.add_node("Exp", {"g"}, "y");
   file.add_output("y");
-  EXPECT_THAT(imported(file).notes.at(0).message, HasSubstr("more than 64 runs"));
+  EXPECT_THAT(imported_counts(file).notes.at(0).message, HasSubstr("more than 64 runs"));
 }
 
 }  // namespace

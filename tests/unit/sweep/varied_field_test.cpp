@@ -26,7 +26,7 @@ TEST(VariedField, ListsValues) {
   EXPECT_THAT(varied_field("M=1,2,8 KiB")->values, ElementsAre("1", "2", "8 KiB"));
 }
 
-std::string refusal_of(const std::string& text) {
+std::string refused_value(const std::string& text) {
   const auto field = varied_field(text);
   if (field) return "";
   EXPECT_THAT(field.error().front().hint, HasSubstr("NAME=16KiB..64MiB:x2"));
@@ -34,16 +34,16 @@ std::string refusal_of(const std::string& text) {
 }
 
 TEST(VariedField, SaysWhatIsWrong) {
-  EXPECT_THAT(refusal_of("M"), HasSubstr("`--vary M` gives no values"));
-  EXPECT_THAT(refusal_of("M="), HasSubstr("gives no values"));
-  EXPECT_THAT(refusal_of("M=1,,2"), HasSubstr("an empty value"));
-  EXPECT_THAT(refusal_of("M=1..8"), HasSubstr("does not say the step"));
-  EXPECT_THAT(refusal_of("M=1..8:2"), HasSubstr("does not say the step"));
+  EXPECT_THAT(refused_value("M"), HasSubstr("`--vary M` gives no values"));
+  EXPECT_THAT(refused_value("M="), HasSubstr("gives no values"));
+  EXPECT_THAT(refused_value("M=1,,2"), HasSubstr("an empty value"));
+  EXPECT_THAT(refused_value("M=1..8"), HasSubstr("does not say the step"));
+  EXPECT_THAT(refused_value("M=1..8:2"), HasSubstr("does not say the step"));
   for (const char* text : {"M=a..8:x2", "M=1..b:x2", "M=16+3..64:x2"})
-    EXPECT_THAT(refusal_of(text), HasSubstr("no number")) << text;
+    EXPECT_THAT(refused_value(text), HasSubstr("no number")) << text;
   for (const char* text : {"M=8..1:x2", "M=1..8:x1", "M=0..8:x2", "M=1..8:+0", "M=1..8:xKiB"})
-    EXPECT_THAT(refusal_of(text), HasSubstr("has no value")) << text;
-  EXPECT_THAT(refusal_of("M=1..1000000:+1"), HasSubstr("more than 1000 values"));
+    EXPECT_THAT(refused_value(text), HasSubstr("has no value")) << text;
+  EXPECT_THAT(refused_value("M=1..1000000:+1"), HasSubstr("more than 1000 values"));
 }
 
 TEST(DrawnRange, IsWholeWhereItsEndsAre) {

@@ -37,7 +37,7 @@ TEST(WholeActions, TakeRoundingOfWidthsForNothing) {
 }
 
 /// DRAM with accesses of 32 bits, elements with a register of accesses of 16: 4 and 2 values.
-Arch machine() {
+Arch machine_of_blocks() {
   Arch arch;
   arch.components = {memory("DRAM", "inf", "Nothing", 10, 1),
                      container("PE", {dimension("x", 4), dimension("y", 2)}),
@@ -71,7 +71,7 @@ double energy(const Cost& cost, const Arch& arch, const std::string& component) 
 // and so is the time: 5/4 s each.
 TEST(WholeActions, RoundEachTensorAndActionByItself) {
   const Workload w = WorkloadBuilder({{"m", 5}, {"k", 1}}, 8).einsum("B[m] = A[m,k]").workload;
-  Arch arch = machine();
+  Arch arch = machine_of_blocks();
   arch.components[3].actions[0].throughput = kUnbounded;
   const MappingBuilder b(w, arch);
   const Cost cost =
@@ -87,7 +87,7 @@ TEST(WholeActions, RoundEachTensorAndActionByItself) {
 // values: 2 accesses of 4.
 TEST(WholeActions, RoundUpAtEachInstance) {
   const Workload w = WorkloadBuilder({{"m", 6}, {"k", 1}}, 8).einsum("B[m] = A[m,k]").workload;
-  const Arch arch = machine();
+  const Arch arch = machine_of_blocks();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
                            {b.storage("DRAM", {"A", "B"}), b.spatial("m", 3, "PE"),
@@ -101,7 +101,7 @@ TEST(WholeActions, RoundUpAtEachInstance) {
 // busiest one takes the time of its 2 values.
 TEST(WholeActions, ShareUnevenWorkOutEvenly) {
   const Workload w = WorkloadBuilder({{"m", 5}, {"k", 1}}, 8).einsum("B[m] = A[m,k]").workload;
-  Arch arch = machine();
+  Arch arch = machine_of_blocks();
   arch.components[0].actions[0].throughput = arch.components[0].actions[1].throughput = kUnbounded;
   arch.components[3].actions[0].throughput = kUnbounded;
   const MappingBuilder b(w, arch);
@@ -115,7 +115,7 @@ TEST(WholeActions, ShareUnevenWorkOutEvenly) {
 // m 5 in tiles of 2, then of 1: 5 of 3 · 2 registers have a value, an access each.
 TEST(WholeActions, AreNoneOfInstancesWithoutWork) {
   const Workload w = WorkloadBuilder({{"m", 5}, {"k", 1}}, 8).einsum("B[m] = A[m,k]").workload;
-  const Arch arch = machine();
+  const Arch arch = machine_of_blocks();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch,
@@ -129,7 +129,7 @@ TEST(WholeActions, AreRepeatedAsTheEinsumIs) {
   Workload w = WorkloadBuilder({{"m", 5}, {"k", 1}}, 8).einsum("B[m] = A[m,k]").workload;
   w.n_instances = 3;
   w.einsums[0].n_instances = 2;
-  const Arch arch = machine();
+  const Arch arch = machine_of_blocks();
   const MappingBuilder b(w, arch);
   const Cost cost =
       priced(w, arch, {b.storage("DRAM", {"A", "B"}), b.temporal("m", 1), b.compute("B", "MAC")});
@@ -140,7 +140,7 @@ TEST(WholeActions, AreRepeatedAsTheEinsumIs) {
 // A copy of 5 values from DRAM to one register: 2 accesses of 4, 3 of 2.
 TEST(WholeActions, AreThoseOfBothEndsOfACopy) {
   const Workload w = WorkloadBuilder({{"m", 5}}, 8).copy("B[m] = A[m]").workload;
-  const Arch arch = machine();
+  const Arch arch = machine_of_blocks();
   const MappingBuilder b(w, arch);
   const Cost cost = priced(w, arch,
                            {b.storage("DRAM", {"A"}), b.storage("RF", {"B"}), b.temporal("m", 1),
