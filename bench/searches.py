@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How long whole searches take, of one program or of several in turn.
 
-Usage: bench/searches.py SLUICE... [--only TEXT] [--golden FOLDER] [--repeat N] [--threads N]
-                         [--limit SECONDS]
+Usage: bench/searches.py SLUICE... [--only TEXT] [--golden FOLDER] [--examples FOLDER] [--repeat N]
+                         [--threads N] [--limit SECONDS]
 
 Each case is `sluice map` as a user runs it, the whole process: its median wall seconds of `--repeat`
 runs, its CPU seconds, its peak memory, and what it ended with (the EDP and whether it is proven). Programs take turns, so that all see the same machine. `--only` runs the cases whose name
 has the text in it, more often than once all of them together. `--golden` is the folder of reference
-cases that are not part of the repository (accelforge, machines); without it these are left out.
+cases that are not part of the repository (accelforge, machines), `--examples` that of AccelForge's
+examples (examples/workloads/transformers, one layer of each model); without them these are left out.
 `--limit` ends a run that takes longer. A Markdown table on standard output.
 """
 
@@ -23,7 +24,19 @@ from pathlib import Path
 from anytime import final
 
 
-def cases_of(golden):
+def examples_of(folder):
+    common = {"BATCH_SIZE": 1, "N_NEW_TOKENS": 2048, "DECODE": False}
+    attention = {"ATTENTION_TYPE": "grouped_query"}
+    for name, more in {
+            "gpt/gpt3_6.7B": {}, "gpt/gpt3_175B": {}, "llama/llama3_8B": {}, "llama/llama4_scout": attention,
+            "llama/llama4_maverick": {**attention, "FEEDFORWARD_TYPE": "dense"}, "qwen/qwen3_8B": {},
+            "qwen/qwen3_30B_A3B": {}, "mixtral/mixtral8x22B": {}, "deepseek/deepseek_v3_671B": {}}.items():
+        settings = [f"{key}={value}" for key, value in {**common, **more}.items()]
+        yield f"AccelForge's `{Path(name).name}`, `tpu_v4i`", [
+            folder / f"{name}.yaml", "tpu_v4i", *(word for s in settings for word in ("--set", s))]
+
+
+def cases_of(golden, examples):
     """(name, arguments of `sluice map`)"""
     yield "one matmul 4096³, `tpu_v4i`", ["matmul", "tpu_v4i", "--set", "M=4096", "--set", "K=4096",
                                           "--set", "N=4096"]
@@ -49,7 +62,9 @@ def cases_of(golden):
             limit = ["--budget", f"{budget}s"] if budget else []
             yield f"`ws`: {name}" + (f", {budget} s" if budget else ""), [
                 machines / f"{name}.yaml", machines / "ws.yaml", *limit]
-    yield "`attention`, `comet_cloud`, 10 s", ["attention", "comet_cloud", "--budget", "10s"]
+    if examples:
+        yield from examples_of(examples)
+    yield "`attention`, `comet_cloud`", ["attention", "comet_cloud"]
     yield "`gemm_softmax`, `comet_edge`, `compound`", ["gemm_softmax", "comet_edge",
                                                        "--mapper", "compound"]
 
@@ -99,13 +114,14 @@ def main():
     parser.add_argument("programs", nargs="+", metavar="SLUICE")
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--golden", type=Path)
+    parser.add_argument("--examples", type=Path)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--limit", type=float, default=300)
     arguments = parser.parse_args()
     head = "".join(f" {Path(name).name}: s, CPU s, MB | EDP (J·s) |" for name in arguments.programs)
     print(f"| case |{head}\n|---|" + "---|---|" * len(arguments.programs))
-    for name, options in cases_of(arguments.golden):
+    for name, options in cases_of(arguments.golden, arguments.examples):
         if arguments.only and not any(text in name for text in arguments.only):
             continue
         runs = [[] for _ in arguments.programs]

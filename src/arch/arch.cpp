@@ -1,5 +1,6 @@
 #include "sluice/arch/arch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -28,6 +29,11 @@ bool operator==(const Action& a, const Action& b) {
     return std::tie(action.name, action.bits_per_action, action.setup_s, action.values_per_action);
   };
   return same_numbers && rest(a) == rest(b);
+}
+
+bool has_whole_actions(const Arch& arch) {
+  return std::any_of(arch.components.begin(), arch.components.end(),
+                     [](const Component& own) { return own.has_whole_actions(); });
 }
 
 std::optional<ComponentId> find_component(const Arch& arch, const std::string& name) {

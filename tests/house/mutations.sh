@@ -22,7 +22,7 @@ writes are charged as reads                   s/call(storage, bound.write_action
 reads do not count                            s/call(storage, bound.read_action, traffic.reads, traffic.unit_reads, instances)/(void)0/
 a call moves one bit                          s/{bits, bits_moved_by(of, bits)}/{bits, 1}/
 a value has one bit                           s/{bits, bits_moved_by(of, bits)}/{1, bits_moved_by(of, bits)}/
-parts of whole actions cost their part        s/memory && has_whole_actions(\*memory) ? &traffic.instances : nullptr/nullptr/
+parts of whole actions cost their part        s/component.has_whole_actions() ? &traffic.instances : nullptr/nullptr/
 calls of memories cost nothing                s/ of.energy_j});/ 0});/
 computing costs nothing                       s/\(arch\[compute\]\.actions\[action\]\.energy_j\)/0 * problem_.\1/;s/problem_\.0/0/
 computing takes no time                       s/^\( *\)traffic.unit_operations,/\1BasicNestTraffic<Value>{}.unit_operations,/

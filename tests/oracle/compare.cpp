@@ -204,13 +204,7 @@ class Comparison {
 
  private:
   /// Whether some mapper's prices leave something out (docs/mappers.md).
-  bool has_whole_actions() const {
-    return std::any_of(problem_.arch.components.begin(), problem_.arch.components.end(),
-                       [](const Component& own) {
-                         const auto* memory = std::get_if<Memory>(&own.kind);
-                         return memory && memory->partial_actions == PartialActions::kWhole;
-                       });
-  }
+  bool has_whole_actions() const { return sluice::has_whole_actions(problem_.arch); }
 
   static std::optional<std::string> guaranteed(const Guarantee& guarantee, double optimum) {
     constexpr double kRounding = 1 + 1e-11;

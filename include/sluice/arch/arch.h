@@ -183,6 +183,11 @@ struct Component {
     const Toll* toll = std::get_if<Toll>(&kind);
     return toll ? &toll->tensors : nullptr;
   }
+  /// Whether it is a memory of which a part of an action costs as much as a whole one.
+  bool has_whole_actions() const {
+    const Memory* memory = std::get_if<Memory>(&kind);
+    return memory != nullptr && memory->partial_actions == PartialActions::kWhole;
+  }
 };
 
 struct Fork {
@@ -200,6 +205,10 @@ struct Arch {
 
   const Component& operator[](ComponentId id) const { return components[id.index()]; }
 };
+
+/// Whether some memory has whole actions: prices that are sums of products leave that out, and are
+/// lower bounds.
+bool has_whole_actions(const Arch& arch);
 
 std::optional<ComponentId> find_component(const Arch& arch, const std::string& name);
 

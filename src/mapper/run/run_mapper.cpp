@@ -16,7 +16,6 @@
 #include "first_mapping.h"
 #include "mapper/common/at_most.h"
 #include "mapper/common/room_for_chains.h"
-#include "mapper/common/whole_actions.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
@@ -252,8 +251,8 @@ bool begins_with_chains(const Mapper& mapper, const BoundProblem& problem,
             [&](const BoundCompute& compute) { return has_unknown_costs(problem, compute); });
       });
   return options.pruning.chains && options.objectives.front() != Objective::kLatency && !has_more &&
-         !orders_nodes(problem.arch) && !has_whole_actions(problem.arch) &&
-         has_room_for_chains(options) && takes_walks(mapper, problem, options) &&
+         !orders_nodes(problem.arch) && has_room_for_chains(options) &&
+         takes_walks(mapper, problem, options) &&
          takes_relaxed_bound(FusedMapper(), problem, options);
 }
 
@@ -288,6 +287,37 @@ ByChains map_by_chains(const BoundProblem& problem, const MapperOptions& options
   result.search.mappings_considered = chains->n_states();
   result.search.seconds = seconds_since(start);
   return found;
+}
+
+/// What a search by parts of actions leaves open where whole ones cost more: chains know those of
+/// inputs.
+void map_whole_actions(const Mapper& mapper, const BoundProblem& problem,
+                       const MapperOptions& options, const MapperControl& control,
+                       MapperResult* result) {
+  const bool is_open = result->guarantee.kind == GuaranteeKind::kGap && !result->cancelled &&
+                       result->search.ended_by.empty();
+  if (!is_open || !tells_bounds(problem, options) || !begins_with_chains(mapper, problem, options))
+    return;
+  MapperControl limited = control;
+  const ToldBound told(&limited);
+  Incumbent known;
+  known.offer(value_of(*result, options.objectives.front()), result->mappings.front());
+  limited.incumbent = &known;
+  std::optional<BudgetWatch> watch;
+  if (options.budget_seconds)
+    limited.cancel = watch
+                         .emplace(*options.budget_seconds - result->search.seconds,
+                                  options.memory_bytes, control.cancel)
+                         .flag();
+  const ByChains found = map_by_chains(problem, options, limited);
+  result->search.seconds += found.proven ? found.proven->search.seconds : 0;
+  if (found.proven) {
+    result->mappings = found.proven->mappings;
+    result->guarantee.kind = GuaranteeKind::kOptimal;
+    result->guarantee.bound = 0;
+  } else {
+    bound_result(mapper, problem, options, told.best(), result);
+  }
 }
 
 /// A search, and beside it bounds (`relaxed`, where they may know more) and walks.
@@ -350,11 +380,14 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
   // All that runs beside the search knows parts alone, too.
-  if (has_whole_actions(problem.arch) && mapper.prices_by_parts())
-    return map_by_parts(problem, options, control,
-                        [&](const BoundProblem& parts, const MapperControl& own) {
-                          return run_mapper(mapper, parts, options, own, mappers);
-                        });
+  if (has_whole_actions(problem.arch) && mapper.prices_by_parts()) {
+    MapperOutcome outcome = map_by_parts(problem, options, control,
+                                         [&](const BoundProblem& parts, const MapperControl& own) {
+                                           return run_mapper(mapper, parts, options, own, mappers);
+                                         });
+    if (outcome) map_whole_actions(mapper, problem, options, control, &*outcome);
+    return outcome;
+  }
   MapperControl limited = control;
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;

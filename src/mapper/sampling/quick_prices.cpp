@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "mapper/common/network_cost.h"
-#include "mapper/common/whole_actions.h"
 #include "mapper/request/refusal.h"
 #include "model/network/network_routes.h"
 

@@ -4,7 +4,6 @@
 
 #include "by_parts.h"
 #include "mapper/common/network_cost.h"
-#include "mapper/common/whole_actions.h"
 #include "mapper/fused/join/search.h"
 #include "mapper/request/refusal.h"
 

@@ -70,7 +70,8 @@ ValueCost cost_of(const BoundProblem& problem, EinsumId id, ComponentId memory, 
       problem[id].components[memory.index()].bits_per_value[static_cast<std::size_t>(tensor)];
   const double calls = bits / bits_moved_by(found, bits);
   return {calls * found.energy_j,
-          seconds_of(calls, problem, id, memory, static_cast<std::size_t>(action))};
+          seconds_of(calls, problem, id, memory, static_cast<std::size_t>(action)),
+          component.has_whole_actions() && calls > 0 ? 1 / calls : 0};
 }
 
 bool is_asked(const OperandQuestion& question, int tensor) {

@@ -48,6 +48,8 @@ bool is_compulsory(const TensorRoles& roles, TensorId tensor, bool is_output);
 struct ValueCost {
   double energy_j = 0;
   double seconds = 0;  ///< at least; 0 where it is not known
+  /// Values of an action of which a part costs as much as all of it; 0 where it costs its part.
+  double whole = 0;
 };
 /// `tensor`: index into BoundEinsum::tensors.
 ValueCost read_cost(const BoundProblem& problem, EinsumId einsum, ComponentId memory, int tensor);

@@ -261,28 +261,38 @@ class TileLattice::Search {
     const std::size_t inner = known.memories[to], outer = known.memories[from];
     double values = place.moved[label->shape];
     if (window > 0) values *= place.share[window - 1][label->shape];
+    const ChainTensors::WholeActions &own = place.whole, &feeder = tensor.places[from].whole;
     const double apart = values / place.multicast[from];
     if (!known.access->is_output) {
-      label->write_s[inner] += values * known.write_s[to] / active_[inner];
-      label->read_s[outer] += apart * known.read_s[from] / active_[outer];
+      label->write_s[inner] +=
+          in_whole_actions(values, own.write) * known.write_s[to] / active_[inner];
+      label->read_s[outer] +=
+          in_whole_actions(apart, feeder.read) * known.read_s[from] / active_[outer];
       return;
     }
-    label->write_s[outer] += apart * known.write_s[from] / active_[outer];
+    label->write_s[outer] +=
+        in_whole_actions(apart, feeder.write) * known.write_s[from] / active_[outer];
     if (known.drain_j[to] > 0) label->read_s[inner] += values * known.read_s[to] / active_[inner];
     if (known.has_windows) return;
     const double returned = std::max(0.0, values - place.first_sums);
     label->write_s[inner] += returned * known.write_s[to] / active_[inner];
-    label->read_s[outer] += returned / place.multicast[from] * known.read_s[from] / active_[outer];
+    label->read_s[outer] += in_whole_actions(returned / place.multicast[from], feeder.read) *
+                            known.read_s[from] / active_[outer];
   }
 
   void add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const {
     const ChainTensor& known = *tensor.known;
     const std::size_t memory = known.memories[i];
     const ChainTensors::Moves moves = chain_.operand_moves(known, i, lattice_.spread_);
-    (known.access->is_output ? label->write_s : label->read_s)[memory] +=
-        moves.moved * (known.access->is_output ? known.write_s[i] : known.read_s[i]) /
-        active_[memory];
-    label->read_s[memory] += moves.returned * known.read_s[i] / active_[memory];
+    const ChainTensors::WholeActions& whole = tensor.places[i].whole;
+    if (known.access->is_output)
+      label->write_s[memory] +=
+          in_whole_actions(moves.moved, whole.write) * known.write_s[i] / active_[memory];
+    else
+      label->read_s[memory] +=
+          in_whole_actions(moves.moved, whole.read) * known.read_s[i] / active_[memory];
+    label->read_s[memory] +=
+        in_whole_actions(moves.returned, whole.read) * known.read_s[i] / active_[memory];
   }
 
   /// Whether spatial loops stand between the nodes of two memories.

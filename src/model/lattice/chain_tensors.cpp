@@ -81,6 +81,8 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
       own.write_j.push_back(write.energy_j);
       own.read_s.push_back(read.seconds);
       own.write_s.push_back(write.seconds);
+      own.whole_read.push_back(read.whole);
+      own.whole_write.push_back(write.whole);
       const bool drains =
           std::get<Memory>(problem.arch[memory].kind).draining_reads == DrainingReads::kCounted;
       own.drain_j.push_back(drains ? read.energy_j : 0);
@@ -148,7 +150,8 @@ bool ChainTensor::equals(const ChainTensor& other) const {
                     }) &&
          memories == other.memories && must == other.must && bits == other.bits &&
          read_j == other.read_j && write_j == other.write_j && read_s == other.read_s &&
-         write_s == other.write_s && drain_j == other.drain_j && values == other.values &&
+         write_s == other.write_s && whole_read == other.whole_read &&
+         whole_write == other.whole_write && drain_j == other.drain_j && values == other.values &&
          compulsory == other.compulsory && share == other.share &&
          is_backed_first == other.is_backed_first && last_backing == other.last_backing &&
          may_be_cut == other.may_be_cut && is_above_all == other.is_above_all &&
@@ -250,12 +253,28 @@ ChainTensors::Moves ChainTensors::operand_moves(const ChainTensor& tensor, std::
   return moves;
 }
 
+ChainTensors::WholeActions ChainTensors::whole_actions(const ChainTensor& tensor, std::size_t i,
+                                                       const Spread& spread) const {
+  const bool is_outermost = tensor.is_backed_first && i == 0;
+  if (!tensor.has_nodes || tensor.share < 1 || (tensor.access->is_output && !is_outermost))
+    return {};
+  double in_use = 1;
+  const bool is_outside = tensor.is_above_all && i == 0;
+  for (std::size_t g = 0; g < spread.gaps.size() && !is_outside; ++g)
+    if (spreads->gaps()[g].memory <= tensor.memories[i])
+      in_use *= static_cast<double>(product_of(spread.gaps[g]->all));
+  return {in_use * tensor.whole_read[i], in_use * tensor.whole_write[i]};
+}
+
 double ChainTensors::operand_energy(const ChainTensor& tensor, std::size_t i,
                                     const Spread& spread) const {
   const Moves moves = operand_moves(tensor, i, spread);
+  const WholeActions whole = whole_actions(tensor, i, spread);
+  const bool is_output = tensor.access->is_output;
   const double compulsory = i == 0 ? tensor.compulsory : 0;
-  const double moved_j = tensor.access->is_output ? tensor.write_j[i] : tensor.read_j[i];
-  return std::max(0.0, moves.moved - compulsory) * moved_j + moves.returned * tensor.read_j[i];
+  const double moved = in_whole_actions(moves.moved, is_output ? whole.write : whole.read);
+  return std::max(0.0, moved - compulsory) * (is_output ? tensor.write_j[i] : tensor.read_j[i]) +
+         in_whole_actions(moves.returned, whole.read) * tensor.read_j[i];
 }
 
 double ChainTensors::least_operand_energy(const ChainTensor& tensor, const Spread& spread) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -19,7 +20,9 @@ struct ChainTensor {
   std::vector<double> bits;             ///< of a value
   std::vector<double> read_j, write_j;  ///< of a value
   std::vector<double> read_s, write_s;  ///< of a value, one instance
-  std::vector<double> drain_j;          ///< reading a value that is written back
+  /// Values of an action of which a part costs as much as all of it; 0: a part costs its part.
+  std::vector<double> whole_read, whole_write;
+  std::vector<double> drain_j;                 ///< reading a value that is written back
   std::vector<std::vector<TileLimit>> limits;  ///< of its tiles
   double values = 0;                           ///< that the Einsum touches
   /// Of these the first one from (to) the outermost memory is compulsory traffic, which is left
@@ -47,6 +50,12 @@ struct ChainTensor {
   bool equals(const ChainTensor& other) const;
 };
 
+/// So many values as actions move of which each moves `whole` values, or 0: as many as there are.
+inline double in_whole_actions(double values, double whole) {
+  constexpr double kRounding = 1e-12;  // of what is a multiple but for it
+  return whole == 0 ? values : whole * std::ceil(values / whole * (1 - kRounding));
+}
+
 /// An Einsum's tensors that bounds know, on the way to a compute.
 struct ChainTensors {
   /// `most_spreads`: in one list (EinsumChains).
@@ -61,6 +70,13 @@ struct ChainTensors {
     double moved = 0, returned = 0;
   };
   Moves operand_moves(const ChainTensor& tensor, std::size_t i, const Spread& spread) const;
+  /// Values of whole actions of all instances in use of the i-th of a tensor's memories: what these
+  /// read (write) is a multiple of it. 0 where parts of actions cost their part, where nobody
+  /// knows, and for outputs further in, whose actions serve both neighbours.
+  struct WholeActions {
+    double read = 0, write = 0;
+  };
+  WholeActions whole_actions(const ChainTensor& tensor, std::size_t i, const Spread& spread) const;
   /// Of a tensor's operands, from the memory that is cheapest for them.
   double least_operand_energy(const ChainTensor& tensor, const Spread& spread) const;
   /// Of all tensors' operands and nodes, if each value came once to where it is needed.

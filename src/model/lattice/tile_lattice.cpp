@@ -150,6 +150,7 @@ void TileLattice::add_places() {
     for (std::size_t i = 0; i < known.memories.size(); ++i) {
       Place& place = tensor.places.emplace_back();
       place.energy.resize(i * (windows_.size() + 1));
+      place.whole = chain_.whole_actions(known, i, spread_);
       // On all instances outside of it.
       place.first_sums =
           known.values * known.same_in(spread_.all) / known.same_in(inside_[known.memories[i]]);
@@ -465,19 +466,25 @@ const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size
   if (!known.slides()) window = 0;
   Row& energy = place.energy[from * (windows_.size() + 1) + window];
   if (!energy.empty()) return energy;
-  const bool is_output = known.access->is_output;
-  const double own_j = is_output ? known.drain_j[to] : known.write_j[to];
-  const double feeder_j = is_output ? known.write_j[from] : known.read_j[from];
+  const ChainTensors::WholeActions &own = place.whole, &feeder = tensor.places[from].whole;
   const double apart = 1 / place.multicast[from];
   const double compulsory = from == 0 ? known.compulsory : 0;
-  const double returned_j =
-      is_output && !known.has_windows ? known.write_j[to] + known.read_j[from] * apart : 0;
   energy.resize(n_tiles_);
   for (std::size_t x = 0; x < n_tiles_; ++x) {
     const double values = window > 0 ? place.moved[x] * place.share[window - 1][x] : place.moved[x];
+    if (!known.access->is_output) {
+      const double fed = in_whole_actions(values * apart, feeder.read);
+      energy[x] = known.share * (in_whole_actions(values, own.write) * known.write_j[to] +
+                                 std::max(0.0, fed - compulsory) * known.read_j[from]);
+      continue;
+    }
+    const double drained = in_whole_actions(values * apart, feeder.write);
+    const double returned = known.has_windows ? 0 : std::max(0.0, values - place.first_sums);
     energy[x] =
-        known.share * (values * own_j + std::max(0.0, values * apart - compulsory) * feeder_j +
-                       std::max(0.0, values - place.first_sums) * returned_j);
+        known.share *
+        (values * known.drain_j[to] + std::max(0.0, drained - compulsory) * known.write_j[from] +
+         returned * known.write_j[to] +
+         in_whole_actions(returned * apart, feeder.read) * known.read_j[from]);
   }
   return energy;
 }

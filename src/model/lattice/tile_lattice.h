@@ -79,6 +79,7 @@ class TileLattice {
     std::vector<Row> share;           ///< per window: of the values that are new; empty: all
     mutable std::vector<Row> energy;  ///< per memory further out and window, once asked for
     double first_sums = 0;
+    ChainTensors::WholeActions whole;
     std::vector<double> multicast;  ///< per memory further out: instances that share one value
   };
   struct Tensor {

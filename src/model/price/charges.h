@@ -95,7 +95,7 @@ class Charges {
     account_.uses(storage.component);
     const Component& component = problem_.arch[storage.component];
     const Memory* memory = std::get_if<Memory>(&component.kind);
-    const Value* instances = has_whole_actions(component) ? &traffic.instances : nullptr;
+    const Value* instances = component.has_whole_actions() ? &traffic.instances : nullptr;
     if (memory && memory->merging_reads == MergingReads::kCounted) {
       call(storage, bound.read_action, account_.sum(traffic.reads, traffic.merge_reads),
            account_.sum(traffic.unit_reads, traffic.unit_merge_reads), instances);

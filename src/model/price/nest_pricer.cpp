@@ -112,7 +112,7 @@ double NestPricer::add_shipment(const Nest& nest, const Shipment& sent) {
     const Rate rate{width, bits_moved_by(action, width)};
     const double values = charge.values * instances_;
     const double actions =
-        has_whole_actions(problem_.arch[id])
+        problem_.arch[id].has_whole_actions()
             ? whole_actions(std::llround(charge.values), instances, rate) * instances_
             : rate.of(values);
     add_actions({id, nest.einsum, tensor, action.name, values, values * width, actions,

@@ -553,7 +553,7 @@ void count_instances(Arithmetic& arithmetic, const BoundProblem& problem, const 
                      const Nest& nest, BasicNestTraffic<typename Arithmetic::Value>& result) {
   for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s) {
     const NestStorage& storage = tree.storages[s];
-    if (has_whole_actions(problem.arch[storage.component]))
+    if (problem.arch[storage.component].has_whole_actions())
       result.storages[s - nest.storages_begin].instances =
           count_points(arithmetic, problem, tree, nest, Points::kInstances, storage.loops_above);
   }

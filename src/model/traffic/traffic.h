@@ -22,12 +22,6 @@ struct BasicStorageTraffic {
   Value instances{};
 };
 
-/// Whether it is a memory of which a part of an action costs as much as a whole one.
-inline bool has_whole_actions(const Component& component) {
-  const Memory* memory = std::get_if<Memory>(&component.kind);
-  return memory != nullptr && memory->partial_actions == PartialActions::kWhole;
-}
-
 template <class Value>
 struct BasicNestTraffic {
   std::vector<BasicStorageTraffic<Value>> storages;  ///< parallel to the nest's storages
