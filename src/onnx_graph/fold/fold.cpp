@@ -88,10 +88,6 @@ class Folder {
       filled.reals->assign(n, *constant->uniform);
     return filled;
   }
-  static Constant known(std::optional<Constant> result) {
-    if (!result) throw NotKnown{};
-    return std::move(*result);
-  }
   std::vector<std::int64_t> whole(std::size_t i) const {
     const Constant& constant = numbers(i);
     if (!constant.integers) throw NotKnown{};
@@ -446,6 +442,7 @@ class Folder {
       if (result.integers) (*result.integers)[static_cast<std::size_t>(i)] = 0;
       if (result.reals) (*result.reals)[static_cast<std::size_t>(i)] = 0;
     }
+    result.uniform.reset();
     return {result};
   }
 
@@ -505,7 +502,9 @@ class Folder {
                                 const std::optional<Selection>& selection) const {
     const Attribute* reduction = node_.find("reduction");
     if (!selection || (reduction != nullptr && reduction->s != "none")) throw NotKnown{};
-    return {known(scattered(data, *selection, numbers(2)))};
+    const auto result = scattered(data, *selection, numbers(2));
+    if (!result) throw NotKnown{};
+    return {*result};
   }
 
   std::vector<Constant> running_sum() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "onnx_graph/fold/fold.h"
 #include "sluice/support/checked.h"
 
 namespace sluice::onnx_graph {
@@ -139,6 +140,7 @@ std::optional<Selection> blocks_at(const Shape& data, const Constant& indices, s
   Selection result{Shape(indices.shape.begin(), indices.shape.end() - 1), {}};
   result.shape.insert(result.shape.end(),
                       data.begin() + static_cast<std::ptrdiff_t>(batch + n_indexed), data.end());
+  if (count_of(result.shape) > kMostFoldedNumbers) return std::nullopt;
   for (std::size_t row = 0; row * n_indexed < indices.integers->size(); ++row) {
     auto place = static_cast<std::int64_t>(row / each);
     for (std::size_t d = 0; d < n_indexed; ++d) {

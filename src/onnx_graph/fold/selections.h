@@ -23,7 +23,7 @@ Constant picked(const Constant& from, Selection selection);
 /// The places of the values that are not zero: [rank, n].
 Constant places_of_non_zero(const Constant& data);
 
-// Nothing where shapes, axes or indices do not fit.
+// Nothing where shapes, axes or indices do not fit, or there are too many values.
 
 /// What Compress takes; without an axis of all values in a row.
 std::optional<Selection> compressed(const Shape& data, const std::vector<std::int64_t>& condition,
