@@ -61,7 +61,9 @@ Loaded::Loaded(cli::SpecArguments arguments, Extensions extensions)
 }
 
 const BoundProblem& Loaded::problem() {
-  if (!problem_) problem_ = cli::bind_or_fail(specs_, arguments_);
+  if (!problem_)
+    problem_ =
+        cli::with_notes(specs_.warnings, [&] { return cli::bind_or_fail(specs_, arguments_); });
   return *problem_;
 }
 

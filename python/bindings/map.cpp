@@ -6,6 +6,7 @@
 
 #include "cli/commands/publish.h"
 #include "cli/commands/search_options.h"
+#include "cli/io/failure.h"
 #include "cli/why/explained_run.h"
 #include "loaded.h"
 #include "mapper/request/overridden_rules.h"
@@ -31,19 +32,7 @@ class Search {
  public:
   Search(Loaded& loaded, const Texts& given, bool why)
       : loaded_(loaded), given_(given), has_why_(why) {
-    const Extensions& extensions = loaded.extensions();
-    result_.command = "map";
-    result_.diagnostics = loaded.specs().warnings;
-    MapperOptions base;
-    base.policies = extensions.policies;
-    result_.options = cli::search_options_or_fail(given, loaded.specs(), base);
-    result_.latency = result_.options->policy;
-    cli::mapper_or_fail(result_.options->mapper, extensions.mappers);
-    if (why) cli::require_one_objective(*result_.options);
-    result_.problem = loaded.problem();
-    result_.specs_text = cli::specs_text(*result_.problem);
-    result_.sources = loaded.specs().sources;
-    cli::require_prices(result_.problem->arch, loaded.specs(), *result_.options);
+    cli::with_notes(loaded.specs().warnings, [&] { prepare(); });
     mapper_ = &mapper();
   }
 
@@ -60,6 +49,22 @@ class Search {
   }
 
  private:
+  void prepare() {
+    const Extensions& extensions = loaded_.extensions();
+    result_.command = "map";
+    result_.diagnostics = loaded_.specs().warnings;
+    MapperOptions base;
+    base.policies = extensions.policies;
+    result_.options = cli::search_options_or_fail(given_, loaded_.specs(), base);
+    result_.latency = result_.options->policy;
+    cli::mapper_or_fail(result_.options->mapper, extensions.mappers);
+    if (has_why_) cli::require_one_objective(*result_.options);
+    result_.problem = loaded_.problem();
+    result_.specs_text = cli::specs_text(*result_.problem);
+    result_.sources = loaded_.specs().sources;
+    cli::require_prices(result_.problem->arch, loaded_.specs(), *result_.options);
+  }
+
   const Mapper& mapper() {
     MapperOptions& options = *result_.options;
     const Mapper* found = &cli::mapper_or_fail(options.mapper, loaded_.extensions().mappers);

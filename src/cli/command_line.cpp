@@ -715,7 +715,10 @@ ExitCode report_bug(const std::exception& bug, const std::vector<std::string>& a
 
 ExitCode run_command_line(const std::vector<std::string>& arguments, Console console) {
   try {
-    return CommandLine().run(arguments, console);
+    const ExitCode code = CommandLine().run(arguments, console);
+    if (!(console.out << std::flush))
+      throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
+    return code;
   } catch (const Failure& failure) {
     return report(failure.code(), failure.diagnostics(), arguments, console);
   } catch (const OverflowError& overflow) {

@@ -39,6 +39,16 @@ TEST(CommandLine, ExplainsEveryCommandAndOption) {
   EXPECT_TRUE(matches_golden_file("golden/help.txt", text));
 }
 
+TEST(CommandLine, SaysThatItsOutputCannotBeWritten) {
+  for (const char* command : {"--help", "list workloads", "show matmul", "check matmul simple",
+                              "schema arch", "map matmul simple --set M=4"}) {
+    const ProgramRun run =
+        run_program("/bin/sh", {"-c", sluice_program() + " " + command + " > /dev/full"});
+    EXPECT_EQ(run.exit_status, 3) << command;
+    EXPECT_THAT(run.err, HasSubstr("error: cannot write to standard output")) << command;
+  }
+}
+
 TEST(CommandLine, ListsWhatThereIs) {
   EXPECT_THAT(run_sluice({"list", "workloads"}).out, HasSubstr("gpt3_6.7b "));
   EXPECT_THAT(run_sluice({"list", "architectures"}).out, HasSubstr("tpu_v4i"));

@@ -52,16 +52,6 @@ TEST(Import, RefusesASettingThatTheFilesDoNotAskFor) {
   EXPECT_EQ(unknown.exit_status, 2);
   EXPECT_THAT(unknown.err,
               HasSubstr("--set bacth=4: error: no file declares the variable 'bacth'"));
-  const std::string cascade = folder.write("cascade.yaml", R"(
-variables: {W: 8}
-workload:
-  rank_sizes: {M: 4, K: 2, N: 3}
-  bits_per_value: {All: W}
-  einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
-)");
-  const ProgramRun kept = run_sluice({"import", cascade, "-o", folder / "out", "--set", "W=4"});
-  EXPECT_EQ(kept.exit_status, 2);
-  EXPECT_THAT(kept.err, HasSubstr("`import` writes the variable 'W' as the files have it"));
   const ProgramRun path =
       run_sluice({"import", job, "-o", folder / "out", "--set", "workload.rank_sizes.M=8"});
   EXPECT_EQ(path.exit_status, 2);

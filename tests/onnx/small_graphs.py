@@ -2,7 +2,8 @@
 
 Usage: small_graphs.py SLUICE [NAME...]
        small_graphs.py --write [all]    adds new graphs to expected.json, or renews all, by the evaluator (onnx 1.13 or
-                                        later; 1.19 gets conv_same wrong)
+                                        later; 1.19 gets conv_same wrong; all until 1.23 leave dilations out of
+                                        SAME: pool_average_same_dilated is with pads=[2, 2, 2, 1])
        small_graphs.py --draw SLUICE FIRST END    random graphs of these seeds, against the evaluator itself
 """
 

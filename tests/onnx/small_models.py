@@ -92,6 +92,10 @@ def pools():
     }.items():
         g = Graph(f"pool_{name}")
         yield g.model(g.node("AveragePool", g.input(1, 2, 6, 6), **attributes))
+    g = Graph("pool_average_dilated", opset=19)
+    yield g.model(g.node("AveragePool", g.input(1, 2, 7, 7), kernel_shape=[3, 3], dilations=[2, 2], pads=[1, 2, 2, 2]))
+    g = Graph("pool_average_same_dilated", opset=19)
+    yield g.model(g.node("AveragePool", g.input(1, 2, 7, 6), kernel_shape=[3, 2], dilations=[2, 3], auto_pad="SAME_LOWER"))
     g = Graph("pool_global")
     x = g.input(2, 3, 4, 5)
     yield g.model(g.node("GlobalAveragePool", x), g.node("GlobalMaxPool", x))
@@ -274,6 +278,11 @@ def newer():
     yield g.model(g.node("Swish", g.input(3, 4)))
     g = Graph("reduce_with_axes_as_input", opset=18)
     yield g.model(g.node("ReduceMax", g.input(2, 3, 4), g.shape(1), keepdims=0))
+    for name, axes in {"left_out": [], "empty": [()]}.items():
+        g = Graph(f"reduce_nothing_axes_{name}", opset=18)
+        x = g.node("Add", g.node("Abs", g.input(2, 3)), g.constant(np.float32(0.5)))
+        yield g.model(*[g.node(f"Reduce{kind}", x, *[g.shape(*none) for none in axes], noop_with_empty_axes=1)
+                        for kind in ("L1", "L2", "SumSquare", "LogSum", "LogSumExp", "Max", "Mean")])
 
 
 def dequantised():
@@ -472,6 +481,33 @@ def constants():
     x = g.input(3, 4, 2)
     yield g.model(g.node("Neg", g.node("GatherND", x, g.constant(np.array([[2, 1], [0, -1], [1, 1]])))),
                   g.node("Neg", g.node("GatherND", x, g.constant(np.array([[[2]], [[0]]])))))
+    g = Graph("gather_nd_of_batches")
+    x = g.input(2, 3, 4)
+    yield g.model(g.node("Neg", g.node("GatherND", x, g.constant(np.array([[1], [-1]])), batch_dims=1)),
+                  g.node("Neg", g.node("GatherND", x, g.constant(np.array([[[1, 0], [2, 3]], [[0, 0], [1, -1]]])), batch_dims=1)),
+                  g.node("Neg", g.node("GatherND", x, g.constant(np.array([[[1], [0], [3]], [[2], [2], [0]]])), batch_dims=2)))
+    g = Graph("constant_places")
+    kept = g.constant(np.array([[0, 1, 0], [1, 1, 0]]))
+    rows = g.node("Squeeze", g.node("Slice", g.node("NonZero", kept), g.shape(1), g.shape(2), g.shape(0)), g.shape(0))
+    sums = g.node("CumSum", g.constant(np.array([1, 1, 2])), g.constant(np.int64(0)), exclusive=1, reverse=1)
+    x = g.input(4, 3)
+    yield g.model(g.node("Neg", g.node("Gather", x, rows)), g.node("Neg", g.node("Gather", x, sums)))
+    g = Graph("constant_selections")
+    table = g.weight(3, 4)
+    yield g.model(*[g.node("Mul", g.input(2, 4), t) for t in (
+        g.node("Compress", table, g.constant(np.array([True, False, True])), axis=0),
+        g.node("GatherElements", table, g.constant(np.array([[2, 0, -1, 1], [0, 0, 1, 1]])), axis=0),
+        g.node("GatherND", table, g.constant(np.array([[2], [0]]))))])
+    g = Graph("constant_updates")
+    table, updates = g.weight(2, 4), g.weight(2, 1)
+    yield g.model(*[g.node("Mul", g.input(2, 4), t) for t in (
+        g.node("ScatterElements", table, g.constant(np.array([[3], [-4]])), updates, axis=1),
+        g.node("ScatterND", table, g.constant(np.array([[1, 2], [0, 0]])), g.weight(2)))])
+    g = Graph("constant_mask_of_many_values")  # 6,400
+    ones = g.node("ConstantOfShape", g.shape(80, 80), value=numpy_helper.from_array(np.float32([1])))
+    seen = g.node("Cast", g.node("Trilu", ones, upper=0), to=9)
+    scores = g.node("Where", seen, g.input(1, 80), g.constant(np.float32(-10)))
+    yield g.model(g.node("ReduceSum", scores, g.shape(1), keepdims=0))
 
 
 def lists():

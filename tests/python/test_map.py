@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import sluice as sl
-from conftest import document, without_search
+from conftest import command_line, document, without_search
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,44 @@ def test_mistakes_in_specs_have_file_line_column_and_hint(tmp_path):
     assert "rank_sizs" in error.message and error.hint == "did you mean 'rank_sizes'?"
     assert f"{file}:2:3: error:" in str(error)
     assert pickle.loads(pickle.dumps(error)).diagnostics == error.diagnostics
+
+
+TIMELOOP = """
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8}}
+  - !Component {name: GLB, class: SRAM, attributes: {datawidth: 8, depht: 64}}
+  - !Component {name: MAC, class: intmac, attributes: {datawidth: 8}}
+problem:
+  shape:
+    name: GEMM
+    dimensions: [M, K]
+    data-spaces:
+    - {name: A, projection: [[[M]], [[K]]]}
+    - {name: Z, projection: [[[M]]], read-write: True}
+  instance: {M: 4, K: 2}
+"""
+
+
+def test_errors_about_an_import_tell_its_notes_as_the_command_line_does(tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text(TIMELOOP)
+    with pytest.raises(sl.SpecError) as caught:
+        sl.map(job)
+    assert [d.severity for d in caught.value.diagnostics].count("error") == 1
+    assert caught.value.line == 5 and "are null" in caught.value.message
+    assert "did you mean 'depth'?" in str(caught.value)
+    assert f"{caught.value}\n1 error\n" == command_line("map", str(job)).stderr
+
+
+def test_a_part_that_is_missing_is_told_with_the_notes_of_an_import(tmp_path):
+    job = tmp_path / "arch.yaml"
+    job.write_text(TIMELOOP.split("problem:")[0])
+    for call in (sl.map, sl.evaluate):
+        with pytest.raises(sl.SpecError, match="no workload") as caught:
+            call(job)
+        assert "did you mean 'depth'?" in str(caught.value)
 
 
 def test_misspelt_names_and_options_are_errors_with_hints():

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """The whole program over what it reads and writes: ONNX models, whole and broken, and databases of sweeps.
 
-Usage: tests/sanitize/files.py SLUICE [GRAPHS]
+Usage: tests/sanitize/files.py SLUICE [GRAPHS] [--broken 60]
 
 For a program that is built with a sanitizer (`./dev sanitize asan`): every call must end with the status
 that is expected of it, and no sanitizer may say a word. GRAPHS is a folder of models; without the `onnx`
-package for Python, and without GRAPHS, there are no models, which is said. Status 1 after a failure.
+package for Python, and without GRAPHS, there are no models, which is said. `--broken` says how many models are
+broken at random. No call may take a minute. Status 1 after a failure.
 """
 
+import argparse
 import os
 import random
 import signal
@@ -19,7 +21,7 @@ import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-BROKEN_MODELS = 60
+LONGEST_CALL = 60  # seconds
 LARGEST_GRAPH = 100_000  # bytes
 SWEEP = ["--set", "M=64", "--vary", "arch.GlobalBuffer.size=16KiB..128KiB:x2", "--vary", "N=32,64", "--progress", "none"]
 DESIGN = """
@@ -37,7 +39,12 @@ class Program:
         self.file, self.n_calls, self.failures = file, 0, []
 
     def run(self, *arguments, expected=(0,)):
-        done = subprocess.run([self.file, *map(str, arguments)], capture_output=True, text=True, errors="replace")
+        try:
+            done = subprocess.run([self.file, *map(str, arguments)], capture_output=True, text=True, errors="replace",
+                                  timeout=LONGEST_CALL)
+        except subprocess.TimeoutExpired:
+            self.judge(arguments, f"none after {LONGEST_CALL} s", "", expected)
+            return ""
         self.judge(arguments, done.returncode, done.stderr, expected)
         return done.stdout
 
@@ -66,27 +73,27 @@ def small_models(folder):
     return files
 
 
-def broken(models, folder, draws):
+def broken(models, folder, draws, n):
     """Cut off, or with some bytes changed."""
-    for number in range(BROKEN_MODELS if models else 0):
+    for number in range(n if models else 0):
         data = bytearray(draws.choice(models).read_bytes())
         if number % 3 == 0:
             del data[draws.randrange(len(data)):]
         else:
             for _ in range(draws.choice((1, 2, 8, 32))):
                 data[draws.randrange(len(data))] = draws.randrange(256)
-        file = folder / f"broken_{number}.onnx"
+        file = folder / "broken.onnx"
         file.write_bytes(data)
         yield file
 
 
-def models(program, graphs, folder):
+def models(program, graphs, folder, n_broken):
     small = small_models(folder)
     given = [file for file in graphs if file.stat().st_size <= LARGEST_GRAPH]
     whole = small + given
     for file in whole:  # those given may have dimensions without a size
         program.run("import", file, "-o", folder / "specs", "--json", expected=(0, 2) if file in given else (0,))
-    for file in broken(whole, folder, random.Random(1)):
+    for file in broken(whole, folder, random.Random(1), n_broken):
         program.run("import", file, "-o", folder / "specs", "--json", expected=(0, 2))
     for file in sorted(whole, key=lambda file: file.stat().st_size)[:3]:
         program.run("map", file, "edge_33tops", "--budget", "2s", "--json", expected=(0, 1))
@@ -135,8 +142,13 @@ def databases(program, folder):
 
 
 def main():
-    program = Program(sys.argv[1])
-    graphs = sorted(Path(sys.argv[2]).glob("*.onnx")) if len(sys.argv) > 2 else []
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("sluice")
+    parser.add_argument("graphs", nargs="?", type=Path)
+    parser.add_argument("--broken", type=int, default=60)
+    arguments = parser.parse_args()
+    program = Program(arguments.sluice)
+    graphs = sorted(arguments.graphs.glob("*.onnx")) if arguments.graphs else []
     # A status that no call of the program has.
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         os.environ[name] = ":".join(filter(None, [os.environ.get(name), "exitcode=99"]))
@@ -144,7 +156,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for part in ("models", "databases"):
             (Path(folder) / part).mkdir()
-        models(program, graphs, Path(folder) / "models")
+        models(program, graphs, Path(folder) / "models", arguments.broken)
         databases(program, Path(folder) / "databases")
     print(f"sanitize: {program.n_calls} calls over models and databases, {len(program.failures)} wrong, "
           f"{time.monotonic() - begin:.0f} s")

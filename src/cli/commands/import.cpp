@@ -40,35 +40,6 @@ void refuse_paths(const ImportOptions& options) {
   if (!mistakes.empty()) throw Failure(mistakes);
 }
 
-std::string text_of(const Specs& specs) {
-  return (specs.workload ? to_yaml(*specs.workload) : "") +
-         (specs.arch ? to_yaml(*specs.arch) : "");
-}
-
-/// Variables that stand in what is written, with the values of the files and not those of `--set`.
-void refuse_kept_variables(const ImportedSpecs& imported, const ImportOptions& options) {
-  std::vector<NamedText> texts;
-  for (const auto& [name, text] :
-       {std::pair("workload", &imported.workload), std::pair("arch", &imported.arch)})
-    if (!text->empty()) texts.push_back({name, *text});
-  const Result<Specs> written = load_specs_from_text(texts, {});
-  if (!written) return;  // a part of a job may need the others
-  Diagnostics mistakes;
-  for (const auto& setting : options.variables) {
-    LoadOptions load;
-    load.variables.insert(setting);
-    const Result<Specs> meant = load_specs_from_text(texts, load);
-    if (!meant || text_of(*meant) == text_of(*written)) continue;
-    const std::string place = fmt::format("--set {}={}", setting.first, setting.second);
-    mistakes.push_back(error_without_place(
-        fmt::format("`import` writes the variable '{}' as the files have it", setting.first),
-        fmt::format("give it to the commands that take the imported files: sluice map … {}",
-                    place)));
-    mistakes.back().location.file = place;
-  }
-  if (!mistakes.empty()) throw Failure(mistakes);
-}
-
 }  // namespace
 
 ImportedSpecs import_or_fail(const std::vector<std::string>& files, const ImportOptions& options) {
@@ -77,7 +48,6 @@ ImportedSpecs import_or_fail(const std::vector<std::string>& files, const Import
   if (options.variables.empty()) return imported;
   const Diagnostics found = about_settings(files, options);
   if (has_errors(found)) throw Failure(found);
-  refuse_kept_variables(imported, options);
   imported.notes.insert(imported.notes.end(), found.begin(), found.end());
   return imported;
 }

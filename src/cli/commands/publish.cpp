@@ -72,7 +72,6 @@ void publish(const RunResult& result, const OutputArguments& output, const Conso
   if (!output.report.empty())
     write_atomically(output.report, report_page({{name_of(result), document}}));
   console.out << (output.json ? document : summary_text(console, result)) << std::flush;
-  if (!console.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
 }
 
 }  // namespace sluice::cli

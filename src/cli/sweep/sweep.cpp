@@ -143,7 +143,6 @@ class SweepCommand {
     console_.out << (arguments_.output.json ? document_text(table, objective)
                                             : sweep_text(console_, table, objective))
                  << std::flush;
-    if (!console_.out) throw Failure(ExitCode::kFileTrouble, "cannot write to standard output");
     for (const PlotWish& plot : plots_)
       if (!table.rows.empty())
         run_gnuplot(value_or_fail(plot_commands(table, plot.x, plot.y, plot.file)), plot.file);

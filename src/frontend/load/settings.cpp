@@ -33,17 +33,9 @@ class Setting {
  public:
   Setting(ReadContext& context, const std::string& path, const std::string& text)
       : context_(context),
-        subject_(fmt::format("--set {}={}", path, text)),
+        subject_(setting_text(path, text)),
         steps_(steps_of(path)),
-        file_(context.sources().add(subject_, text)) {
-    const std::size_t before = context.n_errors();
-    const std::vector<YamlPointer> documents = parse_yaml(context, file_);
-    if (documents.size() == 1)
-      value_ = documents.front();
-    else if (context.n_errors() == before)
-      context.error_about(subject_, documents.empty() ? "gives no value" : "gives several values",
-                          "write --set SECTION.NAME.KEY=VALUE");
-  }
+        value_(value_of_setting(context, path, text)) {}
 
   YamlPointer in(const YamlPointer& root) {
     if (std::any_of(steps_.begin(), steps_.end(), [](const auto& step) { return step.empty(); })) {
@@ -101,7 +93,7 @@ class Setting {
     auto name = std::make_shared<YamlNode>();
     name->kind = YamlNode::Kind::kScalar;
     name->text = key;
-    name->position = {file_, 1, 1};
+    name->position = value_->position;
     copy->entries.push_back({name, value_});
     update_extent(*copy);
     return copy;
@@ -155,11 +147,27 @@ class Setting {
   ReadContext& context_;
   std::string subject_;
   std::vector<std::string> steps_;
-  std::size_t file_;
   YamlPointer value_;
 };
 
 }  // namespace
+
+std::string setting_text(const std::string& name, const std::string& value) {
+  return fmt::format("--set {}={}", name, value);
+}
+
+YamlPointer value_of_setting(ReadContext& context, const std::string& name,
+                             const std::string& value) {
+  const std::string subject = setting_text(name, value);
+  const std::size_t before = context.n_errors();
+  const auto documents = parse_yaml(context, context.sources().add(subject, value));
+  if (documents.size() == 1) return documents.front();
+  if (context.n_errors() == before)
+    context.error_about(
+        subject, documents.empty() ? "gives no value" : "gives several values",
+        is_field(name) ? "write --set SECTION.NAME.KEY=VALUE" : "write --set NAME=VALUE");
+  return nullptr;
+}
 
 bool is_field(const std::string& name) { return name.find('.') != std::string::npos; }
 

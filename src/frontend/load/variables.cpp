@@ -45,18 +45,17 @@ class VariableReader {
   }
 
   void override_with_options() {
-    const std::vector<std::string> names = declared_names();
     for (const auto& [name, text] : context_.options().variables) {
       const bool is_known =
           context_.options().known_variables.count(name) > 0 || context_.are_variables_open();
       if (is_field(name) || (is_known && declared_.count(name) == 0)) continue;
-      const std::string subject = fmt::format("--set {}={}", name, text);
+      const std::string subject = setting_text(name, text);
       const auto expression = Expression::parse(text);
       if (!expression)
         context_.error_about(subject, expression.error().message, expression.error().hint);
       else if (declared_.count(name) == 0)
         context_.error_about(subject, fmt::format("no file declares the variable '{}'", name),
-                             did_you_mean(name, names, all_variables()));
+                             did_you_mean(name, settable_names(), variables_are(settable_names())));
       else
         declared_[name] = {*expression, nullptr};
       if (!expression) break_variable(name);
@@ -86,8 +85,8 @@ class VariableReader {
     if (!value || !dimension) {
       ExpressionError error = value ? dimension.error() : value.error();
       if (error.hint.empty() && error.message.starts_with("unknown name"))
-        error.hint =
-            did_you_mean(name_at(text_of(name), error.offset), declared_names(), all_variables());
+        error.hint = did_you_mean(name_at(text_of(name), error.offset), declared_names(),
+                                  variables_are(declared_names()));
       report(name, error);
       return break_variable(name);
     }
@@ -101,8 +100,7 @@ class VariableReader {
     if (const YamlNode* place = declared_[name].place)
       context_.error(*place, error);
     else
-      context_.error_about(fmt::format("--set {}={}", name, text_of(name)), error.message,
-                           error.hint);
+      context_.error_about(setting_text(name, text_of(name)), error.message, error.hint);
   }
 
   Expression break_variable(const std::string& name) {
@@ -129,12 +127,19 @@ class VariableReader {
     return names;
   }
 
+  /// With those of files of other tools.
+  std::vector<std::string> settable_names() const {
+    std::set<std::string> names = context_.options().known_variables;
+    for (const auto& [name, entry] : declared_) names.insert(name);
+    return {names.begin(), names.end()};
+  }
+
   /// A hint where no name is near.
-  std::string all_variables() const {
+  static std::string variables_are(const std::vector<std::string>& names) {
     constexpr std::size_t kMostListed = 12;
-    if (declared_.empty()) return "no file has a variable";
-    if (declared_.size() > kMostListed) return {};
-    return fmt::format("variables are {}", fmt::join(declared_names(), ", "));
+    if (names.empty()) return "no file has a variable";
+    if (names.size() > kMostListed) return {};
+    return fmt::format("variables are {}", fmt::join(names, ", "));
   }
 
   ReadContext& context_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kapla/layer/layer_shape.h"
+#include "sluice/support/checked.h"
 
 namespace sluice::kapla {
 namespace {
@@ -51,6 +52,39 @@ class SchemeCheck {
     if (layer.rule != ChannelRule::kAllToAll && parts[kByInputChannels].size() > 1)
       complain(fmt::format("`{}` has no input channels of their own that nodes could share out",
                            scheme_.layer));
+    check_steps(node_share(layer));
+  }
+
+  /// What a node has to step over; rows of a plane, and on a systolic array its columns, are steps
+  /// of the samples' loop.
+  PerLoop<std::int64_t> node_share(const LayerShape& layer) const {
+    const auto& parts = scheme_.partition.parts;
+    const Extent plane = layer.slid();
+    const bool has_rows = run_.mapping == ArrayMapping::kRowStationary;
+    const std::int64_t of_sample = ceil_divide(plane.w, parts[kByPlane].w) *
+                                   (has_rows ? 1 : ceil_divide(plane.h, parts[kByPlane].h));
+    return {layer.rule == ChannelRule::kAllToAll
+                ? ceil_divide(layer.channels_in, parts[kByInputChannels].size())
+                : 1,
+            ceil_divide(layer.channels_out, parts[kByOutputChannels].size()),
+            ceil_divide(run_.batch, parts[kBySamples].size()) * of_sample};
+  }
+
+  /// No level has more steps than those further out leave values, rounded up.
+  void check_steps(PerLoop<std::int64_t> left) {
+    static constexpr std::array<const char*, 3> kLevels = {"DRAM to buffer", "buffer to registers",
+                                                           "in registers"};
+    static constexpr PerLoop<const char*> kOver = {"input channels", "output channels",
+                                                   "samples and rows"};
+    for (std::size_t level = 0; level < kLevels.size(); ++level)
+      for (const Loop loop : kLoops) {
+        const std::int64_t steps = scheme_.blocking[level][loop];
+        if (steps > left[loop])
+          return complain(
+              fmt::format("`tvals` has {} steps over {}, {}: a node has {} there of `{}`", steps,
+                          kOver[loop], kLevels[level], left[loop], scheme_.layer));
+        if (steps > 0) left[loop] = ceil_divide(left[loop], steps);
+      }
   }
 
   void check_counts() {

@@ -97,7 +97,12 @@ class RunEvaluator {
         memory_hops(layer, run_.batch, {region, scheme.partition, ports_, *input, layouts_[place]});
     const PassAnswer pass = find_pass({run_, scheme, layer, region.dim});
     if (!pass) return mistake_at(scheme.place, fmt::format("`{}`: {}", scheme.layer, pass.error()));
-    return price_pass(segment, i, layer, *pass, hops);
+    const SchemeCost cost = price_pass(segment, i, layer, *pass, hops);
+    constexpr double kRounding = 1e-9;
+    const auto all = static_cast<double>(operations_of(layer, layer.slid(), run_.batch));
+    if (cost.operations >= all * (1 - kRounding)) return cost;  // steps are rounded up
+    return mistake_at(scheme.place, fmt::format("`{}`: the steps of `tvals` do {} of {} operations",
+                                                scheme.layer, cost.operations, all));
   }
 
   SchemeCost price_pass(const Segment& segment, std::size_t i, const LayerShape& layer,

@@ -39,6 +39,11 @@ LayerShape layer_shape(const NetworkLayer& layer) {
   return shape;
 }
 
+std::int64_t operations_of(const LayerShape& layer, const Extent& plane, std::int64_t batch) {
+  const std::int64_t summed = layer.rule == ChannelRule::kAllToAll ? layer.channels_in : 1;
+  return plane.size() * batch * layer.channels_out * summed * layer.operations_each();
+}
+
 std::int64_t needed(std::int64_t n, std::int64_t stride, std::int64_t window) {
   return (n - 1) * stride + window;
 }

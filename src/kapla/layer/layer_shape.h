@@ -36,6 +36,9 @@ struct LayerShape {
 /// The shape of a layer that is no input.
 LayerShape layer_shape(const NetworkLayer& layer);
 
+/// Of all channels over a plane of the smaller size.
+std::int64_t operations_of(const LayerShape& layer, const Extent& plane, std::int64_t batch);
+
 /// Rows (columns) of the larger plane that `n` rows of the smaller one need.
 std::int64_t needed(std::int64_t n, std::int64_t stride, std::int64_t window);
 

@@ -10,11 +10,6 @@
 namespace sluice::kapla {
 namespace {
 
-std::int64_t operations_of(const LayerShape& layer, const Extent& plane, std::int64_t batch) {
-  const std::int64_t summed = layer.rule == ChannelRule::kAllToAll ? layer.channels_in : 1;
-  return plane.size() * batch * layer.channels_out * summed * layer.operations_each();
-}
-
 PerLoop<std::int64_t> all_steps(const Scheme& scheme) {
   PerLoop<std::int64_t> steps{1, 1, 1};
   for (const auto& level : scheme.blocking)

@@ -7,7 +7,7 @@
 namespace sluice::onnx_graph {
 namespace {
 
-constexpr std::int64_t kMostPoints = 1 << 20;
+constexpr std::int64_t kMostPoints = 1 << 23;
 
 using ScalarFunction = double (*)(double, double, double);
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "onnx_graph/fold/selections.h"
+#include "onnx_graph/model/read_model.h"
 #include "sluice/support/checked.h"
 
 namespace sluice::onnx_graph {
@@ -13,12 +15,6 @@ namespace {
 
 /// Thrown where a node cannot be folded; caught in `fold`.
 struct NotKnown {};
-
-std::int64_t count_of(const Shape& shape) {
-  std::int64_t n = 1;
-  for (const std::int64_t size : shape) n = checked_multiply(n, size);
-  return n;
-}
 
 /// Numbers of any type as doubles, or as integers where all operands are integers.
 class Folder {
@@ -28,18 +24,37 @@ class Folder {
 
   std::vector<Constant> run() {
     static const std::map<std::string, std::vector<Constant> (Folder::*)()> table = {
-        {"Constant", &Folder::constant},   {"ConstantOfShape", &Folder::constant_of_shape},
-        {"Shape", &Folder::shape},         {"Size", &Folder::size},
-        {"Gather", &Folder::gather},       {"Concat", &Folder::concat},
-        {"Slice", &Folder::slice},         {"Split", &Folder::split},
-        {"Reshape", &Folder::reshape},     {"Flatten", &Folder::reshape_flat},
-        {"Squeeze", &Folder::squeeze},     {"Unsqueeze", &Folder::unsqueeze},
-        {"Identity", &Folder::identity},   {"Cast", &Folder::cast},
-        {"Transpose", &Folder::transpose}, {"Range", &Folder::range},
-        {"Trilu", &Folder::triangle},      {"Expand", &Folder::expand},
-        {"Where", &Folder::where},         {"ReduceProd", &Folder::reduce},
-        {"ReduceSum", &Folder::reduce},    {"ReduceMax", &Folder::reduce},
+        {"Constant", &Folder::constant},
+        {"ConstantOfShape", &Folder::constant_of_shape},
+        {"Shape", &Folder::shape},
+        {"Size", &Folder::size},
+        {"Gather", &Folder::gather},
+        {"Concat", &Folder::concat},
+        {"Slice", &Folder::slice},
+        {"Split", &Folder::split},
+        {"Reshape", &Folder::reshape},
+        {"Flatten", &Folder::reshape_flat},
+        {"Squeeze", &Folder::squeeze},
+        {"Unsqueeze", &Folder::unsqueeze},
+        {"Identity", &Folder::identity},
+        {"Cast", &Folder::cast},
+        {"Transpose", &Folder::transpose},
+        {"Range", &Folder::range},
+        {"Trilu", &Folder::triangle},
+        {"Expand", &Folder::expand},
+        {"Where", &Folder::where},
+        {"ReduceProd", &Folder::reduce},
+        {"ReduceSum", &Folder::reduce},
+        {"ReduceMax", &Folder::reduce},
         {"ReduceMin", &Folder::reduce},
+        {"NonZero", &Folder::non_zero},
+        {"Compress", &Folder::compress},
+        {"GatherElements", &Folder::gather_elements},
+        {"GatherND", &Folder::gather_nd},
+        {"ScatterElements", &Folder::scatter_elements},
+        {"Scatter", &Folder::scatter_elements},
+        {"ScatterND", &Folder::scatter_nd},
+        {"CumSum", &Folder::running_sum},
     };
     if (const auto found = table.find(node_.type); found != table.end())
       return (this->*found->second)();
@@ -58,6 +73,20 @@ class Folder {
         count_of(constant->shape) > kMostFoldedNumbers)
       throw NotKnown{};
     return *constant;
+  }
+  /// The same of more numbers, those of a table of one value among them.
+  Constant all_numbers(std::size_t i) const {
+    const Constant* constant = in(i).constant;
+    if (constant == nullptr || count_of(constant->shape) > kMostNumbersOfATensor) throw NotKnown{};
+    if (constant->has_numbers()) return *constant;
+    if (!constant->uniform) throw NotKnown{};
+    Constant filled = empty_constant(constant->type, constant->shape);
+    const auto n = static_cast<std::size_t>(count_of(constant->shape));
+    if (filled.integers)
+      filled.integers->assign(n, static_cast<std::int64_t>(*constant->uniform));
+    else
+      filled.reals->assign(n, *constant->uniform);
+    return filled;
   }
   std::vector<std::int64_t> whole(std::size_t i) const {
     const Constant& constant = numbers(i);
@@ -83,21 +112,6 @@ class Folder {
     result.type = ElementType::kInt64;
     result.shape = std::move(shape);
     result.integers = std::move(numbers);
-    return result;
-  }
-  /// The numbers at these places of a constant.
-  static Constant picked(const Constant& from, Shape shape,
-                         const std::vector<std::size_t>& places) {
-    Constant result;
-    result.type = from.type;
-    result.shape = std::move(shape);
-    if (from.integers) {
-      result.integers.emplace();
-      for (const std::size_t place : places) result.integers->push_back((*from.integers)[place]);
-    } else {
-      result.reals.emplace();
-      for (const std::size_t place : places) result.reals->push_back((*from.reals)[place]);
-    }
     return result;
   }
   /// The same numbers in another shape.
@@ -192,7 +206,7 @@ class Folder {
           places.push_back(
               (b * static_cast<std::size_t>(n) + static_cast<std::size_t>(index)) * after + a);
       }
-    return {picked(data, shape, places)};
+    return {picked(data, {shape, places})};
   }
 
   /// One entry of a shape whose number is in a file that is not there: -1, what is left. Where
@@ -276,7 +290,7 @@ class Folder {
           places.push_back((b * n + static_cast<std::size_t>(index)) * after + a);
     Shape shape = data.shape;
     shape[along] = static_cast<std::int64_t>(indices.size());
-    return picked(data, shape, places);
+    return picked(data, {shape, places});
   }
 
   std::vector<Constant> split() {
@@ -412,11 +426,11 @@ class Folder {
       }
       places.push_back(place);
     }
-    return {picked(data, shape, places)};
+    return {picked(data, {shape, places})};
   }
 
   std::vector<Constant> triangle() {
-    Constant result = numbers(0);
+    Constant result = all_numbers(0);
     const std::size_t rank = result.shape.size();
     if (rank < 2) throw NotKnown{};
     const std::int64_t rows = result.shape[rank - 2], columns = result.shape[rank - 1];
@@ -430,6 +444,74 @@ class Folder {
     }
     result.uniform.reset();
     return {result};
+  }
+
+  std::vector<Constant> non_zero() {
+    const Constant data = all_numbers(0);
+    return {places_of_non_zero(data)};
+  }
+
+  std::vector<Constant> compress() {
+    const Constant& data = numbers(0);
+    std::optional<std::size_t> along;
+    if (node_.find("axis") != nullptr) along = axis(attribute("axis", 0), data.shape.size());
+    return selected(data, compressed(data.shape, whole(1), along));
+  }
+
+  std::vector<Constant> gather_elements() {
+    const Constant& data = numbers(0);
+    const std::size_t along = axis(attribute("axis", 0), data.shape.size());
+    return selected(data, elements_at(data.shape, indices(), along));
+  }
+
+  std::vector<Constant> gather_nd() {
+    const Constant& data = numbers(0);
+    return selected(data, blocks_at(data.shape, indices(), batch_dimensions()));
+  }
+
+  std::vector<Constant> scatter_elements() {
+    const Constant& data = numbers(0);
+    const std::size_t along = axis(attribute("axis", 0), data.shape.size());
+    return written(data, elements_at(data.shape, indices(), along));
+  }
+
+  std::vector<Constant> scatter_nd() {
+    const Constant& data = numbers(0);
+    return written(data, blocks_at(data.shape, indices(), 0));
+  }
+
+  const Constant& indices() const {
+    const Constant& found = numbers(1);
+    if (!found.integers) throw NotKnown{};
+    return found;
+  }
+
+  std::size_t batch_dimensions() const {
+    const std::int64_t batch = attribute("batch_dims", 0);
+    if (batch < 0) throw NotKnown{};
+    return static_cast<std::size_t>(batch);
+  }
+
+  static std::vector<Constant> selected(const Constant& data,
+                                        const std::optional<Selection>& selection) {
+    if (!selection) throw NotKnown{};
+    return {picked(data, *selection)};
+  }
+
+  std::vector<Constant> written(const Constant& data,
+                                const std::optional<Selection>& selection) const {
+    const Attribute* reduction = node_.find("reduction");
+    if (!selection || (reduction != nullptr && reduction->s != "none")) throw NotKnown{};
+    const auto result = scattered(data, *selection, numbers(2));
+    if (!result) throw NotKnown{};
+    return {*result};
+  }
+
+  std::vector<Constant> running_sum() {
+    const Constant& data = numbers(0);
+    const std::size_t along = axis(whole(1).at(0), data.shape.size());
+    return {
+        running_sums(data, along, attribute("exclusive", 0) != 0, attribute("reverse", 0) != 0)};
   }
 
   std::vector<Constant> range() {
@@ -478,7 +560,7 @@ class Folder {
     const Constant& data = numbers(0);
     Shape common;
     const auto at = places({data.shape, whole(1)}, common);
-    return {picked(data, common, at[0])};
+    return {picked(data, {common, at[0]})};
   }
 
   std::vector<Constant> where() {

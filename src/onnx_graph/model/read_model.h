@@ -8,7 +8,7 @@
 namespace sluice::onnx_graph {
 
 /// At most so many numbers of one tensor are kept, and of all tensors of a file.
-inline constexpr std::int64_t kMostNumbersOfATensor = 1 << 20;
+inline constexpr std::int64_t kMostNumbersOfATensor = 1 << 22;
 inline constexpr std::int64_t kMostNumbers = 1 << 22;
 
 /// The model in a file, as plain values. Numbers in files beside it (external data) are read where

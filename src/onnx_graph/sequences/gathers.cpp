@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "onnx_graph/cascade/formulas.h"
 #include "onnx_graph/operators/joins.h"
 #include "onnx_graph/operators/operators.h"
@@ -80,16 +82,21 @@ void gather_elements(NodeContext& context) {
   price_per_element(context, {indices_shape(context)});
 }
 
-/// Where the values that known indices name begin, were all dimensions that they index one.
-std::optional<std::vector<Run>> known_runs(NodeContext& context, std::size_t n_indexed) {
+/// Where the values that known indices name begin, were the dimensions of the batch and all that
+/// they index one.
+std::optional<std::vector<Run>> known_runs(NodeContext& context, std::size_t batch,
+                                           std::size_t n_indexed) {
   const auto indices = context.known_integers(1);
   if (!indices || indices->empty()) return std::nullopt;
   const Shape data = context.in(0).shape;
+  std::int64_t n_batches = 1;
+  for (std::size_t d = 0; d < batch; ++d) n_batches *= data[d];
+  const std::size_t of_batch = indices->size() / static_cast<std::size_t>(n_batches);
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < indices->size(); i += n_indexed) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < n_indexed; ++d)
-      place = place * data[d] + places_of(context, {indices->at(i + d)}, data[d])[0];
+    auto place = static_cast<std::int64_t>(i / of_batch);
+    for (std::size_t d = batch; d < batch + n_indexed; ++d)
+      place = place * data[d] + places_of(context, {indices->at(i + d - batch)}, data[d])[0];
     places.push_back(place);
   }
   auto runs = runs_of(places);
@@ -102,20 +109,23 @@ void gather_nd(NodeContext& context) {
   const Shape data = input.shape, indices = context.in(1).shape;
   const std::int64_t batch = context.integer("batch_dims", 0);
   if (indices.empty() || indices.back() < 1 || batch < 0 ||
-      indices.back() + batch > static_cast<std::int64_t>(data.size()))
+      indices.back() + batch > static_cast<std::int64_t>(data.size()) ||
+      batch >= static_cast<std::int64_t>(indices.size()) ||
+      !std::equal(data.begin(), data.begin() + batch, indices.begin()))
     context.fail("its indices do not fit its data");
   Shape shape(indices.begin(), indices.end() - 1);
   shape.insert(shape.end(), data.begin() + batch + indices.back(), data.end());
-  const auto n_indexed = static_cast<std::size_t>(indices.back());
-  const auto runs = batch == 0 ? known_runs(context, n_indexed) : std::nullopt;
+  const auto runs = known_runs(context, static_cast<std::size_t>(batch),
+                               static_cast<std::size_t>(indices.back()));
   if (!runs) {
     context.approximate(context.known_integers(1)
                             ? "the values that it reads stand for those that it names"
                             : "which values it reads is not known before the run");
     return price_per_element(context, {shape});
   }
-  Shape flat(data.begin() + indices.back(), data.end());
-  flat.insert(flat.begin(), volume(Shape(data.begin(), data.begin() + indices.back())));
+  const auto block = data.begin() + batch + indices.back();
+  Shape flat(block, data.end());
+  flat.insert(flat.begin(), volume(Shape(data.begin(), block)));
   const View view = context.reshape(context.view(0), flat, input.type);
   context.set(0, context.reshape(gathered(context, view, 0, *runs, input.type), shape, input.type),
               input.type, input.is_nonnegative);

@@ -17,7 +17,7 @@ namespace {
 using namespace onnx_graph;
 
 constexpr std::size_t kMostNamedNodes = 10;
-constexpr std::int64_t kMostNumbersOfAll = 1 << 21;  ///< whoever executes a graph has a small one
+constexpr std::int64_t kMostNumbersOfAll = 1 << 22;  ///< whoever executes a graph has a small one
 
 /// Whether a view has the values of its tensor in their order, all of them and no others.
 bool is_whole(const Cascade& cascade, const View& view) {

@@ -5,14 +5,13 @@
 #include <stdexcept>
 
 #include "onnx_graph/cascade/evaluate.h"
+#include "onnx_graph/model/read_model.h"
 #include "onnx_graph/model/schema_shapes.h"
 #include "onnx_graph/operators/operators.h"
 #include "sluice/support/checked.h"
 
 namespace sluice::onnx_graph {
 namespace {
-
-constexpr std::int64_t kMostWorkedOut = 1 << 20;
 
 /// Their results differ from run to run, or have sizes that are guessed.
 bool is_open(const std::string& type) {
@@ -25,7 +24,7 @@ TensorValues known_values(const Lowering& lowering) {
   TensorValues values;
   for (const auto& [tensor, constant] : lowering.constants) {
     const std::int64_t n = volume(constant->shape);
-    if (n > kMostWorkedOut || (!constant->has_numbers() && !constant->uniform)) continue;
+    if (n > kMostNumbersOfATensor || (!constant->has_numbers() && !constant->uniform)) continue;
     std::vector<double>& numbers = values[tensor];
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
       numbers.push_back(constant->has_numbers() ? constant->number(i) : *constant->uniform);
@@ -81,7 +80,8 @@ std::optional<std::vector<Constant>> results_of(const Node& node, const Lowering
     }
     results[o].type = value.type;
     results[o].shape = value.shape;
-    if (values && volume(value.shape) <= kMostWorkedOut && values->count(value.view->tensor) > 0)
+    if (values && volume(value.shape) <= kMostNumbersOfATensor &&
+        values->count(value.view->tensor) > 0)
       put_numbers(values_under(own.cascade, *value.view, *values), results[o]);
   }
   return results;

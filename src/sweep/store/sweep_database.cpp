@@ -66,7 +66,8 @@ class SweepDatabase::Impl {
     if (application != kSweepApplication && !tables.empty())
       return failed(fmt::format("{} is a database of something else: it has the table{} {}", path_,
                                 tables.size() == 1 ? "" : "s", fmt::join(tables, ", ")),
-                    "name a file that does not exist yet", DiagnosticCause::kContent);
+                    "name a file that does not exist yet, or one that sweep made",
+                    DiagnosticCause::kContent);
     const std::int64_t version = sqlite_.pragma("user_version");
     if (!tables.empty() && version != kSweepSchemaVersion)
       return failed(fmt::format("{} is of another version of Sluice: its tables are those of "

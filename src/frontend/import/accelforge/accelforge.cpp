@@ -427,8 +427,6 @@ void translate_accelforge(ImportContext& context,
     const bool of_arch = result.workload.empty();
     writer.into(of_arch ? places.arch : places.workload);
     (of_arch ? result.arch : result.workload) += writer.variables(*variables, arch_variables);
-    for (const YamlEntry& entry : variables->entries)
-      context.template_variables.insert(entry.key->text);
   }
   if (section("arch") != nullptr)
     result.arch += writer.into(places.arch)

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "frontend/import/accelforge/accelforge.h"
+#include "frontend/import/job/given_variables.h"
 #include "frontend/import/job/spec_format.h"
 #include "frontend/import/reading/energy_table.h"
 #include "frontend/import/reading/made_nodes.h"
@@ -175,6 +176,8 @@ class Importer {
   }
 
   void translate(ImportedSpecs& result) {
+    give_variables(import_, sections_, options_.variables);
+    if (context_.has_errors()) return;
     if (is_timeloop(sections_)) {
       timeloop_job(result);
     } else if (sections_.count("arch") > 0 || sections_.count("workload") > 0 ||
@@ -265,16 +268,14 @@ class Importer {
     }
   }
 
-  /// Numbers of `variables:` may be used in attributes; `--set` overrides them.
+  /// Numbers of `variables:` may be used in attributes.
   void timeloop_variables(timeloop::Specs& specs) {
     const YamlNode* variables = section("variables");
     if (variables == nullptr) return;
     for (const YamlEntry& entry : variables->entries) {
       const std::string& name = entry.key->text;
-      import_.template_variables.insert(name);
-      const auto set = options_.variables.find(name);
-      const std::string text = set == options_.variables.end() ? entry.value->text : set->second;
-      if (const auto value = Expression::parse(text)) context_.variables().emplace(name, *value);
+      if (const auto value = Expression::parse(entry.value->text))
+        context_.variables().emplace(name, *value);
       if (name != "global_cycle_seconds") continue;
       if (const auto cycle = read_quantity(context_, entry.value.get(), {.what = name.c_str()}))
         specs.cycle_s = cycle->value;

@@ -89,6 +89,19 @@ def given(context, more):
     known.update(more)
     return known
 
+def with_settings(tree, environment):
+    """The template with what --set gives in the place of what it sets by itself."""
+    asked = jinja2.meta.find_undeclared_variables(tree) - set(environment.globals)
+    names.update(asked)
+    for node in tree.body:
+        name = node.target if isinstance(node, jinja2.nodes.Assign) else None
+        if not isinstance(name, jinja2.nodes.Name) or name.name in asked:
+            continue
+        names.add(name.name)
+        if name.name in settings:
+            node.node = jinja2.nodes.Const(settings[name.name])
+    return tree
+
 def render(path, data):
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, extensions=[Assertion],
                                      loader=jinja2.FileSystemLoader(os.path.dirname(path)))
@@ -130,8 +143,8 @@ def render(path, data):
                                find_path=lambda name: find(name, path))
     with open(path) as file:
         text = file.read()
-        names.update(jinja2.meta.find_undeclared_variables(environment.parse(text)))
-        return environment.from_string(marked(text, path) if with_marks else text).render(data)
+        tree = environment.parse(marked(text, path) if with_marks else text)
+        return environment.from_string(with_settings(tree, environment)).render(data)
 
 def value(text):
     try:
@@ -139,15 +152,15 @@ def value(text):
     except Exception:
         return text
 
-data = dict((name, value(text)) for name, _, text in (a.partition("=") for a in sys.argv[2:]))
+settings = dict((name, value(text)) for name, _, text in (a.partition("=") for a in sys.argv[2:]))
 try:
     path = os.path.abspath(sys.argv[1])
     with_marks = False
-    text = render(path, data)
+    text = render(path, settings)
     plain_includes, includes = includes, []
     with_marks = True
     try:
-        marked_text = render(path, data)
+        marked_text = render(path, settings)
         same = [without_marks(t) for t in [marked_text] + includes] == [text] + plain_includes
     except Exception:
         same = False
