@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/folders.h"
 #include "support/golden_file.h"
 #include "support/run_program.h"
 
