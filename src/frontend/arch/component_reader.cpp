@@ -145,6 +145,12 @@ class ComponentReader {
     toll.direction = read_choice(context_, map_.optional("direction"), "direction", kDirections)
                          .value_or(Toll::Direction::kUpAndDown);
     component_.kind = std::move(toll);
+    if (node_.find("tensors") == nullptr)
+      context_.warning(
+          node_,
+          fmt::format("nothing has to pass the !Toll '{}': mappings may leave it out, at no cost",
+                      component_.name),
+          "'tensors: {keep: All}' makes all tensors pass it");
     actions({"read"});
     require_actions({"read"});
   }

@@ -137,7 +137,8 @@ class VariableReader {
   /// A hint where no name is near.
   static std::string variables_are(const std::vector<std::string>& names) {
     constexpr std::size_t kMostListed = 12;
-    if (names.empty()) return "no file has a variable";
+    if (names.empty())
+      return "no file has a variable; a field is set by its path, as in workload.rank_sizes.M=64";
     if (names.size() > kMostListed) return {};
     return fmt::format("variables are {}", fmt::join(names, ", "));
   }

@@ -101,7 +101,9 @@ class EinsumParser {
     result.tensor = std::string(cursor_.word());
     if (result.tensor.empty())
       cursor_.fail(fmt::format("a tensor is expected before {}", cursor_.upcoming()));
-    cursor_.expect("[");
+    if (!cursor_.accept("["))
+      cursor_.fail(fmt::format("'[' expected before {}; without ranks a tensor is written '{}[]'",
+                               cursor_.upcoming(), result.tensor));
     axes(result);
     return result;
   }

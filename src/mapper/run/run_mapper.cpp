@@ -392,6 +392,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;
   const ToldBound told(&limited);
+  if (tells_bounds(problem, options))
+    limited.bound(
+        objective_bound(options.objectives.front(), space_bounds(mapper, problem, options)));
   // Without a budget the clock is not to decide what comes out.
   const bool ends_when_met = options.budget_seconds && tells_bounds(problem, options);
   std::optional<BudgetWatch> watch;
@@ -414,7 +417,16 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (is_met) take_incumbent(*limited.incumbent, options, &*outcome);
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
                        (options.budget_seconds || outcome->search.ended_by == "templates");
-  if (!outcome->cancelled && !is_open) return outcome;
+  const auto limit = [&] {
+    return watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";
+  };
+  if (!outcome->cancelled && !is_open) {
+    // Walks had the rest of it.
+    if (watch && watch->ran_out() && may_be_beaten(outcome, options) &&
+        outcome->search.ended_by.empty())
+      outcome->search.ended_by = limit();
+    return outcome;
+  }
   bound_result(mapper, problem, options, told.best(), &*outcome);
   if (!outcome->cancelled) return outcome;  // it kept to the time by itself
   if (is_met) outcome->cancelled = false;
@@ -426,7 +438,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                       : nothing_within(problem, options, watch->end()));
   }
   outcome->cancelled = false;
-  outcome->search.ended_by = watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";
+  outcome->search.ended_by = limit();
   return outcome;
 }
 

@@ -22,6 +22,7 @@ using sampling::Trips;
 constexpr double kMostMappings = 1e6;  ///< without a budget
 constexpr double kMostChoices = 1e6;   ///< of one Einsum
 constexpr std::size_t kBatch = 1024;
+constexpr std::size_t kFirstDrawn = 64;  ///< with a budget of time
 
 /// Choices of one Einsum that exchange its shared tensors in the same way.
 using ChoiceGroups = std::vector<std::vector<ChoicePtr>>;
@@ -186,6 +187,10 @@ tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& 
   const MapperOptions own = fused_prices ? options : with_all_templates(options);
   sampling::SamplingRun run(problem, own, control, sampling::SamplingRun::kAllTemplates);
   if (!limited) run.record().set_budget(std::numeric_limits<double>::infinity());
+  if (options.budget_seconds)  // listing takes long; drawn ones are at hand
+    run.batch(kFirstDrawn,
+              [](std::size_t, sampling::Drawer& drawer) { return drawer.draw_mapping(); });
+  const double drawn = run.record().evaluations();
   ExhaustiveSearch search(&run);
   if (!search.list_choices()) {
     if (run.record().cancelled()) return run.finish();
@@ -199,7 +204,7 @@ tl::expected<MapperResult, NoMapping> ExhaustiveMapper::map(const BoundProblem& 
         too_large(fmt::format("there are more than {:.0f} here", kMostMappings)));
   run.record().set_considered(all);
   search.visit_all();
-  auto found = run.finish(!run.record().cancelled() && all <= run.record().evaluations());
+  auto found = run.finish(!run.record().cancelled() && all <= run.record().evaluations() - drawn);
   // Under other prices the order of loops that no storage node feels may matter; one is visited.
   if (found && !fused_prices)
     found->guarantee.space += ", loops between two storage nodes in one order";
