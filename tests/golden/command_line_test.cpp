@@ -284,6 +284,20 @@ arch:
   EXPECT_THAT(run.err, Not(HasSubstr("arch.yaml:9")));
 }
 
+TEST(Check, SaysThatNothingHasToPassAToll) {
+  const TemporaryFolder folder;
+  const ProgramRun run = run_sluice({"check", folder.write("arch.yaml", R"(
+arch:
+  nodes:
+  - !Toll {name: Bus, actions: [{name: read, energy: 1 pJ, throughput: inf}]}
+  - !Toll {name: Link, tensors: {keep: All}, actions: [{name: read, energy: 1 pJ, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1 pJ, throughput: 1 GHz}]}
+)")});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:4:5: warning: nothing has to pass the !Toll 'Bus'"));
+  EXPECT_THAT(run.err, Not(HasSubstr("'Link'")));
+}
+
 TEST(Bounds, SayWhereThereIsNoMapping) {
   const ProgramRun run =
       run_sluice({"bounds", "matmul", "simple", "--vary", "arch.MainMemory.size=1,1GiB"});

@@ -392,9 +392,11 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;
   const ToldBound told(&limited);
-  if (tells_bounds(problem, options))
-    limited.bound(
-        objective_bound(options.objectives.front(), space_bounds(mapper, problem, options)));
+  if (tells_bounds(problem, options)) {
+    const Objective objective = options.objectives.front();
+    const double least = objective_bound(objective, space_bounds(mapper, problem, options));
+    if (least > 0) limited.bound(least);
+  }
   // Without a budget the clock is not to decide what comes out.
   const bool ends_when_met = options.budget_seconds && tells_bounds(problem, options);
   std::optional<BudgetWatch> watch;

@@ -105,6 +105,35 @@ TEST(Anytime, WalksThatKeepToABudgetSayHowFarTheyAreFromABound) {
   expect_gap(problem, *found);
 }
 
+TEST(Anytime, ASearchForTheLeastLatencyEndsAtTheBound) {
+  MapperOptions options;
+  options.objectives = {Objective::kLatency};
+  options.budget_seconds = 600;
+  const auto found = run_mapper(*standard_mappers().find("anneal"), one_convolution(), options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+  EXPECT_EQ(found->search.ended_by, "");
+}
+
+TEST(Anytime, WalksThatTakeOverAreEndedByTheBudget) {
+  MapperOptions options;
+  options.budget_seconds = 0.5;
+  const auto found =
+      run_mapper(*standard_mappers().find("compound"), two_convolutions(), options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kGap);
+  EXPECT_EQ(found->search.ended_by, "budget");
+}
+
+TEST(Anytime, ExhaustiveHasAMappingWhileItLists) {
+  MapperOptions options;
+  options.budget_seconds = 0.3;
+  const auto found =
+      run_mapper(*standard_mappers().find("exhaustive"), two_convolutions(), options, {});
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  EXPECT_EQ(found->search.ended_by, "budget");
+}
+
 TEST(Anytime, ALimitOfMemoryEndsTheSearchWithTheBestSoFar) {
   const BoundProblem problem = two_convolutions();
   MapperOptions options;
