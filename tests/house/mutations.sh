@@ -49,7 +49,10 @@ objects=$(ninja -t deps | awk -v header="src/$header" '
   index($1, header) && object ~ /sluice_(model|mapper)\.dir/ { print object }')
 [ -n "$objects" ] || { echo "nothing is compiled with $header"; exit 1; }
 link=$(ninja -t commands property | tail -1 | sed -E 's/^: && //; s/ && :$//; s/ -o property / /')
-test_object=$(grep -o '[^ ]*price_law_test\.cpp\.o' <<<"$link")
+# The object that has the test, by itself or among others.
+test_object=$(ninja -t deps | awk -v link="$link" '
+  /^[^ ]/ { object = $1; sub(/:$/, "", object) }
+  $1 ~ /price_law_test\.cpp$/ && index(link, " " object " ") { print object }')
 libraries=$(tr ' ' '\n' <<<"$link" | grep -E '\.a$|\.so|^-' | grep -v whole-archive | xargs)
 
 # As the build does, but with the broken header in front of the true one, and quickly.
