@@ -300,7 +300,9 @@ void map_whole_actions(const Mapper& mapper, const BoundProblem& problem,
     return;
   MapperControl limited = control;
   const ToldBound told(&limited);
-  Incumbent known;
+  Incumbent known([&](double objective, const MappedResult& mapped) {
+    if (control.incumbent != nullptr) control.incumbent->offer(objective, mapped);
+  });
   known.offer(value_of(*result, options.objectives.front()), result->mappings.front());
   limited.incumbent = &known;
   std::optional<BudgetWatch> watch;
