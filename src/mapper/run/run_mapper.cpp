@@ -394,13 +394,14 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;
   const ToldBound told(&limited);
-  if (tells_bounds(problem, options)) {
+  const bool has_bounds = tells_bounds(problem, options);
+  if (has_bounds) {
     const Objective objective = options.objectives.front();
     const double least = objective_bound(objective, space_bounds(mapper, problem, options));
     if (least > 0) limited.bound(least);
   }
   // Without a budget the clock is not to decide what comes out.
-  const bool ends_when_met = options.budget_seconds && tells_bounds(problem, options);
+  const bool ends_when_met = options.budget_seconds && has_bounds;
   std::optional<BudgetWatch> watch;
   if (options.budget_seconds || options.memory_bytes)
     limited.cancel =

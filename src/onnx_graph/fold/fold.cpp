@@ -446,38 +446,27 @@ class Folder {
     return {result};
   }
 
-  std::vector<Constant> non_zero() {
-    const Constant data = all_numbers(0);
-    return {places_of_non_zero(data)};
-  }
+  std::vector<Constant> non_zero() { return {places_of_non_zero(all_numbers(0))}; }
 
   std::vector<Constant> compress() {
-    const Constant& data = numbers(0);
+    const Shape& shape = numbers(0).shape;
     std::optional<std::size_t> along;
-    if (node_.find("axis") != nullptr) along = axis(attribute("axis", 0), data.shape.size());
-    return selected(data, compressed(data.shape, whole(1), along));
+    if (node_.find("axis") != nullptr) along = axis(attribute("axis", 0), shape.size());
+    return selected(compressed(shape, whole(1), along));
   }
 
-  std::vector<Constant> gather_elements() {
-    const Constant& data = numbers(0);
-    const std::size_t along = axis(attribute("axis", 0), data.shape.size());
-    return selected(data, elements_at(data.shape, indices(), along));
+  std::vector<Constant> gather_elements() { return selected(indexed_elements()); }
+  std::vector<Constant> scatter_elements() { return written(indexed_elements()); }
+  std::vector<Constant> gather_nd() { return selected(indexed_blocks(batch_dimensions())); }
+  std::vector<Constant> scatter_nd() { return written(indexed_blocks(0)); }
+
+  std::optional<Selection> indexed_elements() const {
+    const Shape& shape = numbers(0).shape;
+    return elements_at(shape, indices(), axis(attribute("axis", 0), shape.size()));
   }
 
-  std::vector<Constant> gather_nd() {
-    const Constant& data = numbers(0);
-    return selected(data, blocks_at(data.shape, indices(), batch_dimensions()));
-  }
-
-  std::vector<Constant> scatter_elements() {
-    const Constant& data = numbers(0);
-    const std::size_t along = axis(attribute("axis", 0), data.shape.size());
-    return written(data, elements_at(data.shape, indices(), along));
-  }
-
-  std::vector<Constant> scatter_nd() {
-    const Constant& data = numbers(0);
-    return written(data, blocks_at(data.shape, indices(), 0));
+  std::optional<Selection> indexed_blocks(std::size_t batch) const {
+    return blocks_at(numbers(0).shape, indices(), batch);
   }
 
   const Constant& indices() const {
@@ -492,17 +481,15 @@ class Folder {
     return static_cast<std::size_t>(batch);
   }
 
-  static std::vector<Constant> selected(const Constant& data,
-                                        const std::optional<Selection>& selection) {
+  std::vector<Constant> selected(const std::optional<Selection>& selection) const {
     if (!selection) throw NotKnown{};
-    return {picked(data, *selection)};
+    return {picked(numbers(0), *selection)};
   }
 
-  std::vector<Constant> written(const Constant& data,
-                                const std::optional<Selection>& selection) const {
+  std::vector<Constant> written(const std::optional<Selection>& selection) const {
     const Attribute* reduction = node_.find("reduction");
     if (!selection || (reduction != nullptr && reduction->s != "none")) throw NotKnown{};
-    const auto result = scattered(data, *selection, numbers(2));
+    const auto result = scattered(numbers(0), *selection, numbers(2));
     if (!result) throw NotKnown{};
     return {*result};
   }
