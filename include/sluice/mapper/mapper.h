@@ -71,6 +71,7 @@ inline bool is_cancelled(const std::atomic<bool>* cancel) {
 }
 
 class Incumbent;
+class Leftovers;
 
 /// How a search is watched and stopped.
 struct MapperControl {
@@ -93,9 +94,8 @@ struct MapperControl {
   /// Whether that is what the search is for: to know a little better soon is worth more than a
   /// mapping.
   bool asks_for_bound = false;
-  /// Where a cancelled search leaves what it need not free before it answers: gigabytes of small
-  /// tables take a while. They refer to nothing that must outlive the search. May be null.
-  std::vector<std::shared_ptr<void>>* leftovers = nullptr;
+  /// Where a cancelled search leaves what it need not free before it answers; may be null.
+  Leftovers* leftovers = nullptr;
 };
 
 /// `kGap`: no proof of the mapping found, but a bound that no mapping of the space beats.

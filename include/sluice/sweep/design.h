@@ -81,6 +81,7 @@ struct DesignProgress {
 struct DesignControl {
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const DesignProgress&)> progress;  ///< may be empty
+  Leftovers* leftovers = nullptr;                       ///< as in MapperControl
 };
 
 /// Reads a file with a `design:` section (docs/sweeps.md).

@@ -122,9 +122,10 @@ struct SweepRun {
 
 /// Searches one point. `donor`: the mapping of a similar problem as text, or empty: where it is a
 /// mapping of this search's space, no worse one is found, and the search is shorter. Nothing where
-/// `cancel` ended it.
+/// `cancel` ended it. `leftovers`: as in MapperControl.
 std::optional<SweepRun> search_point(const SweepInputs& inputs, const std::string& donor,
-                                     const std::atomic<bool>* cancel);
+                                     const std::atomic<bool>* cancel,
+                                     Leftovers* leftovers = nullptr);
 
 class SweepDatabase;
 
@@ -138,6 +139,7 @@ struct SweepControl {
   std::size_t jobs = 1;  ///< searches at a time; each has its part of the processors
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const SweepProgress&)> progress;  ///< one call at a time; may be empty
+  Leftovers* leftovers = nullptr;                      ///< as in MapperControl
 };
 
 struct SweepOutcome {

@@ -8,6 +8,7 @@
 
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
+#include "cli/io/leftovers.h"
 #include "cli/io/output_folder.h"
 #include "commands.h"
 #include "publish.h"
@@ -134,6 +135,7 @@ class BoundsRun {
   void search(std::size_t i, const std::atomic<bool>& cancel) {
     MapperControl control;
     control.cancel = &cancel;
+    control.leftovers = &leftovers();
     if (arguments_.progress != ProgressStyle::kNone)
       control.progress = [this, i](const std::string& phase, double fraction) {
         progress_.show(phase,

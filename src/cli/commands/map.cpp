@@ -5,6 +5,7 @@
 
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
+#include "cli/io/leftovers.h"
 #include "cli/why/explained_run.h"
 #include "commands.h"
 #include "earlier_result.h"
@@ -69,17 +70,6 @@ struct Run {
   const std::atomic<bool>& cancel;
   MapperOptions options;  ///< of the search itself: with `--why` it has a part of the budget
 };
-
-/// Tables of the search before: the process ends without freeing them, but where leaks are looked
-/// for (TBB's vectors have their segments where no pointer leads).
-std::vector<std::shared_ptr<void>>& leftovers() {
-#ifdef __SANITIZE_ADDRESS__
-  static std::vector<std::shared_ptr<void>> tables;
-#else
-  static auto& tables = *std::make_unique<std::vector<std::shared_ptr<void>>>().release();
-#endif
-  return tables;
-}
 
 void search(const Run& run, RunResult& result) {
   const MapArguments& arguments = run.arguments;

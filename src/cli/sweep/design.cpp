@@ -7,6 +7,7 @@
 #include "cli/commands/publish.h"
 #include "cli/io/failure.h"
 #include "cli/io/interrupt.h"
+#include "cli/io/leftovers.h"
 #include "cli/io/output_folder.h"
 #include "sluice/sweep/design.h"
 #include "sweep/design/design_text.h"
@@ -46,6 +47,7 @@ ExitCode run_design(const DesignArguments& arguments, const Console& console) {
   const InterruptGuard interrupt;
   ProgressLine progress(console, arguments.progress);
   DesignControl control;
+  control.leftovers = &leftovers();
   control.cancel = &interrupt.flag();
   if (arguments.progress != ProgressStyle::kNone)
     control.progress = [&](const DesignProgress& now) {

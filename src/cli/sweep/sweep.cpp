@@ -8,6 +8,7 @@
 #include "cli/io/failure.h"
 #include "cli/io/gnuplot.h"
 #include "cli/io/interrupt.h"
+#include "cli/io/leftovers.h"
 #include "cli/io/output_folder.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/sweep/sweep_table.h"
@@ -108,6 +109,7 @@ class SweepCommand {
                       const std::atomic<bool>& cancel) {
     ProgressLine progress(console_, arguments_.progress);
     SweepControl control;
+    control.leftovers = &leftovers();
     control.jobs = arguments_.jobs;
     control.cancel = &cancel;
     if (arguments_.progress != ProgressStyle::kNone)

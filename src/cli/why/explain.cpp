@@ -11,6 +11,7 @@
 
 #include "accounts.h"
 #include "changes.h"
+#include "cli/io/leftovers.h"
 #include "mapper/common/asked_usage.h"
 #include "mapper/common/contains.h"
 #include "mapper/common/part_of_problem.h"
@@ -192,6 +193,8 @@ class Questions {
     MapperControl control;
     control.cancel = &cancel_;
     control.incumbent = &incumbent;
+    leftovers().clear();
+    control.leftovers = &leftovers();
     if (progress_)
       control.progress = [&](const std::string& phase, double fraction) {
         progress_(what + ": " + phase,

@@ -4,17 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "equal_einsums.h"
 #include "mapper/common/asked_usage.h"
 #include "mapper/common/part_of_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/support/error.h"
@@ -45,6 +48,29 @@ constexpr Least LeastCosts::*kNumbers[] = {&LeastCosts::traffic_bits, &LeastCost
                                            &LeastCosts::latency_s};
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+/// One of the searches, and what is known of its number by now.
+struct Question {
+  LeastSearch which;
+  const BoundProblem* problem;
+  Least least;
+  std::optional<MappedResult> best;
+
+  Objective objective() const {
+    return which.number == 2 ? Objective::kLatency : Objective::kEnergy;
+  }
+  void take(MappedResult mapped) {
+    if (!best || objective_value(objective(), mapped.cost) < value()) best = std::move(mapped);
+    least.value = value();
+    least.is_proven = least.value <= least.bound;
+    if (least.is_proven) least.bound = least.value;
+  }
+
+ private:
+  double value() const { return objective_value(objective(), best->cost); }
+};
+
+/// First a look at every number, so that each has a mapping and a bound soon; then each search to
+/// its end, single Einsums first, which are soon done.
 class Floor {
  public:
   Floor(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control,
@@ -56,44 +82,46 @@ class Floor {
     options_.top = 1;
     options_.row_fusion = false;
     options_.explore_einsum_orders = false;
-    control_.incumbent = nullptr;
-    control_.known_objective.reset();
-    count_einsums();
-    n_searches_ = 3 * (1 + (problem.einsums.size() > 1 ? times_.size() : 0));
   }
 
   tl::expected<LeastCostsOfWorkload, NoMapping> run() {
-    auto fused = search_all(problem_, std::nullopt, options_);
-    if (!fused) return tl::unexpected(std::move(fused.error()));
-    if (std::none_of(std::begin(kNumbers), std::end(kNumbers),
-                     [&](auto number) { return std::isfinite(((*fused).*number).value); }))
+    add_questions();
+    constexpr double kLook = 0.5;   // s, each
+    constexpr double kShare = 0.1;  // of the progress that is shown
+    const bool looks_first = options_.budget_seconds.value_or(2 * kLook) > kLook;
+    if (looks_first && !ask_all(kLook, 0, kShare)) return tl::unexpected(std::move(no_));
+    if (!ask_all(options_.budget_seconds, looks_first ? kShare : 0, 1))
       return tl::unexpected(std::move(no_));
-    result_.fused = *fused;
-    if (problem_.einsums.size() == 1)
-      result_.alone = result_.fused;
-    else
-      search_alone();
-    result_.is_cancelled = is_cancelled(control_.cancel);
-    return std::move(result_);
+    return result();
   }
 
  private:
-  void count_einsums() {
-    for (const EinsumId first : first_equals(problem_)) times_[first] += 1;
+  void add_questions() {
+    if (problem_.einsums.size() > 1) {
+      for (const EinsumId einsum : first_equals(problem_)) times_[einsum] += 1;
+      for (const auto& [einsum, times] : times_) {
+        auto part = bind_part(problem_, {einsum});
+        if (!part) {
+          no_alone_ = no_part(einsum);
+          break;
+        }
+        problems_.push_back(std::move(*part));
+        add_questions(problems_.back(), einsum, MapperOptions());
+      }
+    }
+    add_questions(problem_, std::nullopt, options_);
   }
 
-  void search_alone() {
-    MapperOptions free = options_;
-    free.constraints = {};
-    for (const auto& [einsum, times] : times_) {
-      const Result<BoundProblem> part = bind_part(problem_, {einsum});
-      auto alone = part ? search_all(*part, einsum, free) : tl::make_unexpected(no_part(einsum));
-      if (!alone) {
-        result_.alone = {{kInfinite, 0, false}, {kInfinite, 0, false}, {kInfinite, 0, false}};
-        result_.no_alone = std::move(alone.error());
-        return;
-      }
-      for (const auto number : kNumbers) add((*alone).*number, times, &(result_.alone.*number));
+  void add_questions(const BoundProblem& problem, std::optional<EinsumId> alone,
+                     const MapperOptions& options) {
+    problems_.push_back(traffic_problem(problem));
+    for (int n = 0; n < 3; ++n) {
+      Question question{
+          {alone, n}, n == 0 ? &problems_.back() : &problem, {kInfinite, 0, false}, {}};
+      if (!may_override_keep(*question.problem, options.constraints))
+        question.least.bound = objective_bound(question.objective(), question.problem->bounds);
+      if (auto known = known_of(question.which)) question.take(std::move(*known));
+      questions_.push_back(std::move(question));
     }
   }
 
@@ -106,76 +134,79 @@ class Floor {
     return no;
   }
 
-  tl::expected<LeastCosts, NoMapping> search_all(const BoundProblem& problem,
-                                                 std::optional<EinsumId> alone,
-                                                 const MapperOptions& options) {
-    LeastCosts costs;
-    const BoundProblem of_traffic = traffic_problem(problem);
-    for (int n = 0; n < 3; ++n) {
-      auto least = search(n == 0 ? of_traffic : problem, {alone, n}, options,
-                          n == 2 ? Objective::kLatency : Objective::kEnergy);
-      if (!least) return tl::unexpected(std::move(least.error()));
-      costs.*kNumbers[n] = *least;
-    }
-    return costs;
-  }
-
-  /// A proven no is one of all mappings. Else what was found by the end is taken.
-  tl::expected<Least, NoMapping> search(const BoundProblem& problem, const LeastSearch& which,
-                                        MapperOptions options, Objective objective) {
-    options.objectives = {objective};
-    Least least{kInfinite, 0, false};
-    if (!may_override_keep(problem, options.constraints))
-      least.bound = objective_bound(objective, problem.bounds);
-    std::optional<MappedResult> best = known(which);
-    if (!is_cancelled(control_.cancel)) {
-      auto found = run_fused(problem, options, best);
-      n_searched_ += 1;
-      if (!found && found.error().proven && !best) return tl::unexpected(std::move(found.error()));
-      if (!found)
-        no_ = std::move(found.error());
-      else
-        take(std::move(*found), which, objective, &least, &best);
-    }
-    if (best) {
-      least.value = objective_value(objective, best->cost);
-      least.is_proven = least.value <= least.bound;
-      if (least.is_proven) least.bound = least.value;
-      result_.found.emplace(which, std::move(*best));
-    }
-    return least;
-  }
-
-  tl::expected<MapperResult, NoMapping> run_fused(const BoundProblem& problem,
-                                                  const MapperOptions& options,
-                                                  const std::optional<MappedResult>& known) const {
-    Incumbent incumbent;
-    MapperControl control = control_;
-    control.incumbent = &incumbent;
-    if (known) incumbent.offer(objective_value(options.objectives.front(), known->cost), *known);
-    if (control_.progress)
-      control.progress = [this](const std::string& phase, double fraction) {
-        control_.progress(phase, (n_searched_ + fraction) / static_cast<double>(n_searches_));
-      };
-    return run_mapper(*standard_mappers().find("fused"), problem, options, control);
-  }
-
-  void take(MapperResult found, const LeastSearch& which, Objective objective, Least* least,
-            std::optional<MappedResult>* best) {
-    if (!which.alone && which.number > 0 && result_.space.space.empty())
-      result_.space = found.guarantee;
-    if (found.mappings.empty()) return;
-    const double value = objective_value(objective, found.mappings.front().cost);
-    least->bound = std::max(least->bound, bound_of(found.guarantee, value));
-    if (!*best || value < objective_value(objective, (*best)->cost))
-      *best = std::move(found.mappings.front());
-  }
-
-  std::optional<MappedResult> known(const LeastSearch& which) const {
+  std::optional<MappedResult> known_of(const LeastSearch& which) const {
     if (smaller_ == nullptr || (which.number > 0 && asks_for_usage(problem_.arch)))
       return std::nullopt;
     const auto found = smaller_->found.find(which);
     return found == smaller_->found.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// All that is open yet, with a budget each; `from`, `to`: of the progress. False: `no_` is about
+  /// all mappings.
+  bool ask_all(std::optional<double> budget_s, double from, double to) {
+    const auto is_open = [&](const Question& question) {
+      return !question.least.is_proven && !(question.which.alone && no_alone_);
+    };
+    const auto n_open =
+        static_cast<double>(std::count_if(questions_.begin(), questions_.end(), is_open));
+    double n_asked = 0;
+    for (Question& question : questions_) {
+      if (!is_open(question)) continue;
+      if (is_cancelled(control_.cancel)) break;
+      const double begin = from + (to - from) * n_asked / n_open;
+      if (!ask(budget_s, begin, begin + (to - from) / n_open, &question)) return false;
+      n_asked += 1;
+    }
+    return true;
+  }
+
+  /// A proven no is one of all mappings. Else what was found by the end is taken.
+  bool ask(std::optional<double> budget_s, double from, double to, Question* question) {
+    MapperOptions options = options_;
+    options.objectives = {question->objective()};
+    options.budget_seconds = budget_s;
+    if (question->which.alone) options.constraints = {};
+    auto found = search(*question, options, from, to);
+    if (found) {
+      take(std::move(*found), question);
+      return true;
+    }
+    const bool is_no = found.error().proven && !question->best;
+    if (is_no && question->which.alone) {
+      no_alone_ = std::move(found.error());
+      return true;
+    }
+    no_ = std::move(found.error());
+    return !is_no;
+  }
+
+  tl::expected<MapperResult, NoMapping> search(const Question& question,
+                                               const MapperOptions& options, double from,
+                                               double to) const {
+    Incumbent incumbent;
+    Leftovers leftovers;
+    if (question.best) incumbent.offer(question.least.value, *question.best);
+    MapperControl control;
+    control.cancel = control_.cancel;
+    control.incumbent = &incumbent;
+    control.leftovers = &leftovers;
+    if (control_.progress)
+      control.progress = [&](const std::string& phase, double fraction) {
+        control_.progress(phase, from + (to - from) * fraction);
+      };
+    auto found = run_mapper(*standard_mappers().find("fused"), *question.problem, options, control);
+    if (control_.leftovers != nullptr && is_cancelled(control_.cancel))
+      leftovers.move_to(control_.leftovers);
+    return found;
+  }
+
+  void take(MapperResult found, Question* question) {
+    if (!question->which.alone && question->which.number > 0) space_ = found.guarantee;
+    if (found.mappings.empty()) return;
+    MappedResult& mapped = found.mappings.front();
+    const double value = objective_value(question->objective(), mapped.cost);
+    question->least.bound = std::max(question->least.bound, bound_of(found.guarantee, value));
+    question->take(std::move(mapped));
   }
 
   static double bound_of(const Guarantee& guarantee, double value) {
@@ -192,15 +223,39 @@ class Floor {
     return 0;
   }
 
+  tl::expected<LeastCostsOfWorkload, NoMapping> result() {
+    LeastCostsOfWorkload result;
+    result.space = std::move(space_);
+    result.is_cancelled = is_cancelled(control_.cancel);
+    for (Question& question : questions_) {
+      const auto number = kNumbers[question.which.number];
+      if (question.which.alone)
+        add(question.least, times_.at(*question.which.alone), &(result.alone.*number));
+      else
+        result.fused.*number = question.least;
+      if (question.best) result.found.emplace(question.which, std::move(*question.best));
+    }
+    if (std::none_of(std::begin(kNumbers), std::end(kNumbers),
+                     [&](auto number) { return std::isfinite((result.fused.*number).value); }))
+      return tl::unexpected(std::move(no_));
+    if (times_.empty()) result.alone = result.fused;
+    if (no_alone_) {
+      result.alone = {{kInfinite, 0, false}, {kInfinite, 0, false}, {kInfinite, 0, false}};
+      result.no_alone = std::move(no_alone_);
+    }
+    return result;
+  }
+
   const BoundProblem& problem_;
   MapperOptions options_;
-  MapperControl control_;
+  const MapperControl& control_;
   const LeastCostsOfWorkload* smaller_;
-  std::map<EinsumId, double> times_;  ///< of Einsums that differ in names only, the first
-  std::size_t n_searches_ = 0;
-  double n_searched_ = 0;
-  NoMapping no_;  ///< of the last search that found nothing and proved nothing
-  LeastCostsOfWorkload result_;
+  std::map<EinsumId, double> times_;   ///< of Einsums that differ in names only, the first
+  std::deque<BoundProblem> problems_;  ///< that questions are about
+  std::vector<Question> questions_;
+  std::optional<NoMapping> no_alone_;
+  NoMapping no_;  ///< of the last search that found nothing
+  Guarantee space_;
 };
 
 }  // namespace

@@ -338,10 +338,9 @@ void RelaxedBound::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void RelaxedBound::finish(std::vector<std::shared_ptr<void>>* leftovers) {
+void RelaxedBound::finish(Leftovers* leftovers) {
   stop();
-  if (leftovers != nullptr)
-    leftovers->insert(leftovers->end(), leftovers_.begin(), leftovers_.end());
+  if (leftovers != nullptr) leftovers_.move_to(leftovers);
   if (failure_) std::rethrow_exception(failure_);
 }
 

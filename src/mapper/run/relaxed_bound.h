@@ -11,6 +11,7 @@
 
 #include "budget_watch.h"
 #include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/relaxed_bound.h"
 
 namespace sluice {
@@ -30,7 +31,7 @@ class RelaxedBound {
   RelaxedBound& operator=(const RelaxedBound&) = delete;
 
   /// Throws what the search threw. `leftovers`: as in MapperControl.
-  void finish(std::vector<std::shared_ptr<void>>* leftovers);
+  void finish(Leftovers* leftovers);
 
  private:
   struct Rung;
@@ -53,7 +54,7 @@ class RelaxedBound {
   BudgetWatch watch_;  ///< whose flag ends it
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::shared_ptr<void>> leftovers_;
+  Leftovers leftovers_;
   std::exception_ptr failure_;
   std::thread thread_;  ///< last: it uses all of the others
 };

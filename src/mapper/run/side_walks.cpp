@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <vector>
 
 #include "mapper/strategies/walks.h"
 #include "support/seconds_since.h"
@@ -29,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
-                     Incumbent* incumbent, std::vector<std::shared_ptr<void>>* leftovers)
+                     Incumbent* incumbent, Leftovers* leftovers)
     : problem_(problem),
       options_(options_of_walks(options)),
       incumbent_(incumbent),
@@ -130,7 +131,7 @@ void SideWalks::stop() {
 
 void SideWalks::finish() {
   stop();
-  if (walks_) leftovers_->push_back(std::move(walks_));
+  if (walks_) leftovers_->add(std::move(walks_));
   if (failure_) std::rethrow_exception(failure_);
 }
 

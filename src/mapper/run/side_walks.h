@@ -6,9 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice {
@@ -28,7 +28,7 @@ class SideWalks {
 
   /// `problem`, `incumbent` must outlive the walks. `leftovers`: as in MapperControl.
   SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
-            std::vector<std::shared_ptr<void>>* leftovers);
+            Leftovers* leftovers);
   ~SideWalks() { stop(); }
   SideWalks(const SideWalks&) = delete;
   SideWalks& operator=(const SideWalks&) = delete;
@@ -58,7 +58,7 @@ class SideWalks {
   const BoundProblem& problem_;
   MapperOptions options_;
   Incumbent* incumbent_;
-  std::vector<std::shared_ptr<void>>* leftovers_;
+  Leftovers* leftovers_;
   std::shared_ptr<void> walks_;  ///< for them
   Pace pace_;
   std::atomic<bool> stop_{false};

@@ -6,6 +6,7 @@
 #include "mapper/common/network_cost.h"
 #include "mapper/fused/join/search.h"
 #include "mapper/request/refusal.h"
+#include "sluice/mapper/leftovers.h"
 
 namespace sluice {
 
@@ -36,8 +37,7 @@ tl::expected<MapperResult, NoMapping> FusedMapper::map(const BoundProblem& probl
         searched.pruning.redundant_templates = true;
   const auto search = std::make_shared<fused::Search>(problem, searched, control);
   auto outcome = search->run();
-  if (control.leftovers != nullptr && is_cancelled(control.cancel))
-    control.leftovers->push_back(search);
+  if (control.leftovers != nullptr && is_cancelled(control.cancel)) control.leftovers->add(search);
   return outcome;
 }
 

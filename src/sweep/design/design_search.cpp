@@ -187,7 +187,8 @@ class DesignSearch {
       if (known == known_.end()) {
         if (budget_seconds())
           inputs.options.budget_seconds = std::max(0.01, *budget_seconds() - seconds());
-        auto run = search_point(inputs, donors.empty() ? "" : donors[w], control_.cancel);
+        auto run = search_point(inputs, donors.empty() ? "" : donors[w], control_.cancel,
+                                control_.leftovers);
         if (!run) return std::nullopt;
         ++result_.n_searches;
         is_new = true;

@@ -5,6 +5,7 @@
 #include "mapper/common/asked_usage.h"
 #include "report/document/result_document.h"
 #include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/model/efficiency.h"
@@ -108,7 +109,7 @@ void take(const SweepInputs& inputs, MapperResult found, SweepRun* run) {
 }  // namespace
 
 std::optional<SweepRun> search_point(const SweepInputs& inputs, const std::string& donor,
-                                     const std::atomic<bool>* cancel) {
+                                     const std::atomic<bool>* cancel, Leftovers* leftovers) {
   const Mapper* mapper = inputs.is_mapper_chosen
                              ? all_mappers().find(inputs.options.mapper)
                              : default_network_mapper(inputs.problem, inputs.options).mapper;
@@ -117,14 +118,19 @@ std::optional<SweepRun> search_point(const SweepInputs& inputs, const std::strin
   BoundProblem searched = inputs.problem;
   searched.arch = with_unlimited_times(std::move(searched.arch));
   Incumbent incumbent;
+  Leftovers own;
   if (auto start = start_of(inputs, *mapper, donor))
     incumbent.offer(objective_value(inputs.options.objectives.front(), start->cost),
                     std::move(*start));
   MapperControl control;
   control.cancel = cancel;
   control.incumbent = &incumbent;
+  control.leftovers = &own;
   auto found = run_mapper(*mapper, searched, inputs.options, control, all_mappers());
-  if (is_cancelled(cancel)) return std::nullopt;
+  if (is_cancelled(cancel)) {
+    if (leftovers != nullptr) own.move_to(leftovers);
+    return std::nullopt;
+  }
   SweepRun run;
   run.key = sweep_key(inputs);
   run.workload = inputs.problem.workload.name;

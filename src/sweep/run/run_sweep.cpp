@@ -110,7 +110,7 @@ class SweepWork {
       if (!found) return stop(found.error());
       if (*found && !(*found)->mappings.empty()) donor = (*found)->mappings.front().mapping;
     }
-    auto run = search_point(*inputs, donor, control_.cancel);
+    auto run = search_point(*inputs, donor, control_.cancel, control_.leftovers);
     if (!run) return;
     run->key = point.key;
     if (auto saved = database_.save(*run, inputs->problem); !saved)

@@ -10,6 +10,7 @@
 #include "mapper/common/key_hash.h"
 #include "mapper/common/numbered.h"
 #include "mapper/common/parallel.h"
+#include "sluice/mapper/leftovers.h"
 #include "spine_table.h"
 
 namespace sluice::fused {
@@ -350,7 +351,7 @@ ExchangeGraph connect_exchanges(const BoundProblem& problem, std::vector<Exchang
   const auto connector = std::make_shared<Connector>(problem, std::move(layers), options);
   ExchangeGraph graph = connector->run();
   if (options.leftovers != nullptr && is_cancelled(options.cancel))
-    options.leftovers->push_back(connector);
+    options.leftovers->add(connector);
   return graph;
 }
 

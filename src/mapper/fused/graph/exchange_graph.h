@@ -41,7 +41,7 @@ struct GraphOptions {
   const std::vector<TrackedMemory>* tracked = nullptr;
   std::size_t beam = 0;  ///< > 0: keep so many spines a layer, the cheapest so far (not exact)
   const std::atomic<bool>* cancel = nullptr;
-  std::vector<std::shared_ptr<void>>* leftovers = nullptr;  ///< as in MapperControl
+  Leftovers* leftovers = nullptr;  ///< as in MapperControl
   int threads = 1;
 };
 
