@@ -1,11 +1,15 @@
 #include "chain_choices.h"
 
 #include <algorithm>
-#include <optional>
+#include <chrono>
+#include <numeric>
 #include <utility>
 
-#include "einsum_search.h"
 #include "mapper/request/constrained_problem.h"
+#include "mapper/sampling/polish.h"
+#include "sluice/mapper/objective_value.h"
+#include "support/seconds_since.h"
+#include "worth_while.h"
 
 namespace sluice::chains {
 namespace {
@@ -68,10 +72,9 @@ sampling::ChoicePtr ChainChoices::of(std::size_t e, const Exchange& exchange,
   return find(e, exchange, nullptr, whole);
 }
 
-sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
-                                       const fused::Compatibility* like, const CostTotals& whole) {
-  constexpr std::size_t kFewWays = 3;
-  Key key = {static_cast<std::int64_t>(space_.list_of(e)), like != nullptr, exchange.halvings};
+ChainChoices::Key ChainChoices::key_of(std::size_t e, const Exchange& exchange,
+                                       bool is_alike) const {
+  Key key = {static_cast<std::int64_t>(space_.list_of(e)), is_alike, exchange.halvings};
   if (!space_.options().constraints.tiles.empty()) key.push_back(static_cast<std::int64_t>(e));
   const auto tensor_number = [&](TensorId tensor) {
     return static_cast<std::int64_t>(space_.problem()[EinsumId(e)].local_tensor[tensor.index()]);
@@ -87,17 +90,125 @@ sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
     } else
       key.push_back(tensor_number(std::get<ChainNode>(step).tensor));
   }
-  const auto [at, is_new] = known_.try_emplace(std::move(key));
+  return key;
+}
+
+sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
+                                       const fused::Compatibility* like, const CostTotals& whole) {
+  constexpr std::size_t kFewWays = 3;
+  const auto [at, is_new] = known_.try_emplace(key_of(e, exchange, like != nullptr));
   if (is_new) {
     EinsumSearch search(bounded_, EinsumId(e), exchange.backings, exchange.outermost,
                         exchange.halvings);
     search.search(kFewWays, false, worth(space_.options().objectives.front(), whole), like, &space_,
                   &use_, cancel_);
-    if (search.best()) at->second = search.best()->choice;
+    if (search.best()) at->second.choice = search.best()->choice;
   }
-  const sampling::ChoicePtr& found = at->second;
+  const sampling::ChoicePtr& found = at->second.choice;
   if (!found || !space_.is_choice(e, found->templ, found->trips)) return nullptr;
   return space_.make_choice(e, found->templ, found->trips);
+}
+
+std::vector<ChainChoices::Alike> ChainChoices::alike_in(const sampling::Genome& now,
+                                                        const EinsumChains::Worth& worth) {
+  std::map<Known*, std::size_t> numbers;
+  std::vector<Alike> all;
+  for (std::size_t e = 0; e < now.size(); ++e) {
+    auto exchange = exchange_of(space_, e, *now[e]);
+    const auto own = space_.price_alone(e, *now[e]);
+    if (!exchange || !own) continue;
+    exchange->halvings = known_[key_of(e, *exchange, true)].halvings;  // 0 before
+    Known& known = known_[key_of(e, *exchange, true)];
+    const auto [at, is_new] = numbers.try_emplace(&known, all.size());
+    const double cost = worth(own->energy_j, own->latency_s);
+    if (is_new) all.push_back({&known, *std::move(exchange), {}, cost, cost});
+    all[at->second].einsums.push_back(e);
+  }
+  return all;
+}
+
+/// Each has its share of the time since it is known.
+void ChainChoices::look(const sampling::Genome& now, const EinsumChains::Worth& worth,
+                        double seconds, std::vector<Alike>* all) {
+  constexpr std::size_t kWays = 2;
+  constexpr double kToAll = 0.3;  // of the time, to all alike
+  const auto cost_of = [](const Alike& alike) {
+    return alike.cost * static_cast<double>(alike.einsums.size());
+  };
+  const double whole =
+      std::accumulate(all->begin(), all->end(), 0.0,
+                      [&](double sum, const Alike& alike) { return sum + cost_of(alike); });
+  const auto turn_of = [&](const Alike& alike) {
+    return alike.known->seconds /
+           (kToAll / static_cast<double>(all->size()) + (1 - kToAll) * cost_of(alike) / whole);
+  };
+  WorthWhile worth_while(seconds);
+  while (worth_while.goes_on() && !is_cancelled(cancel_)) {
+    const auto next =
+        std::min_element(all->begin(), all->end(), [&](const Alike& a, const Alike& b) {
+          return std::pair(!a.known->is_open, turn_of(a)) <
+                 std::pair(!b.known->is_open, turn_of(b));
+        });
+    if (next == all->end() || !next->known->is_open) return;
+    const auto start = std::chrono::steady_clock::now();
+    Known& known = *next->known;
+    const std::size_t e = next->einsums.front();
+    if (!known.search)
+      known.search =
+          std::make_unique<EinsumSearch>(bounded_, EinsumId(e), next->exchange.backings,
+                                         next->exchange.outermost, next->exchange.halvings);
+    known.is_open =
+        known.search->search(kWays, true, worth, &now[e]->compatibility, &space_, &use_, cancel_);
+    if (const auto& best = known.search->best()) {
+      known.choice = best->choice;
+      const double cost = worth(best->totals.energy_j, best->totals.latency_s);
+      const auto n = static_cast<double>(next->einsums.size());
+      if (cost < next->least) worth_while.gain(n * (next->least - cost) / whole);
+      next->least = std::min(next->least, cost);
+    }
+    known.seconds += seconds_since(start);
+  }
+}
+
+bool ChainChoices::take(const Alike& alike, const EinsumChains::Worth& worth, sampling::Genome* now,
+                        double* objective) const {
+  const sampling::ChoicePtr& found = alike.known->choice;
+  if (!found) return true;
+  const auto own = space_.price_alone(alike.einsums.front(), *found);
+  if (!own || worth(own->energy_j, own->latency_s) >= alike.cost) return true;
+  sampling::Genome changed = *now;
+  for (const std::size_t e : alike.einsums) {
+    if (!space_.is_choice(e, found->templ, found->trips)) continue;
+    auto choice = space_.make_choice(e, found->templ, found->trips);
+    if (choice->compatibility == changed[e]->compatibility) changed[e] = std::move(choice);
+  }
+  const auto totals = space_.price(changed);
+  if (!totals) return false;
+  const double value =
+      objective_value(space_.options().objectives.front(), totals->energy_j, totals->latency_s);
+  if (value >= *objective) return true;
+  *objective = value;
+  *now = std::move(changed);
+  return true;
+}
+
+std::optional<sampling::Genome> ChainChoices::refine(const sampling::Genome& now,
+                                                     const CostTotals& whole, double seconds) {
+  const Objective objective = space_.options().objectives.front();
+  const EinsumChains::Worth price = worth(objective, whole);
+  std::vector<Alike> all = alike_in(now, price);
+  if (all.empty()) return std::nullopt;
+  look(now, price, seconds, &all);
+  sampling::Genome best = now;
+  const double before = objective_value(objective, whole.energy_j, whole.latency_s);
+  double value = before;
+  for (const Alike& alike : all) {
+    if (take(alike, price, &best, &value)) continue;
+    const Exchange as_first{alike.exchange.backings, alike.exchange.outermost, 0};
+    int& halvings = known_[key_of(alike.einsums.front(), as_first, true)].halvings;
+    halvings = std::min(halvings + 1, sampling::kMostHalvings);
+  }
+  return value < before ? std::optional(std::move(best)) : std::nullopt;
 }
 
 }  // namespace sluice::chains

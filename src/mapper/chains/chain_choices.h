@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "einsum_search.h"
@@ -36,17 +38,44 @@ class ChainChoices {
                          const CostTotals& whole, int halvings = 0);
   /// One that exchanges them so; null where chains know none.
   sampling::ChoicePtr of(std::size_t einsum, const Exchange& exchange, const CostTotals& whole);
+  /// Looks for so long (s) at more ways to spread the points of a mapping's Einsums, most of all of
+  /// those that cost most; they exchange what they do. The mapping with those that are better;
+  /// nothing where none is. `whole`: what it costs.
+  std::optional<sampling::Genome> refine(const sampling::Genome& now, const CostTotals& whole,
+                                         double seconds);
 
  private:
   using Key = std::vector<std::int64_t>;
+  struct Known {
+    sampling::ChoicePtr choice;
+    std::unique_ptr<EinsumSearch> search;  ///< that goes on
+    double seconds = 0;                    ///< that refine() took
+    bool is_open = true;                   ///< other ways may be better
+    int halvings = 0;                      ///< that refine() needs beside the other Einsums
+  };
+  /// Einsums of a mapping that have the same choices by chains.
+  struct Alike {
+    Known* known;
+    Exchange exchange;
+    std::vector<std::size_t> einsums;
+    double cost = 0;   ///< of the first one
+    double least = 0;  ///< of it by chains, or as it is
+  };
+  Key key_of(std::size_t einsum, const Exchange& exchange, bool is_alike) const;
   sampling::ChoicePtr find(std::size_t einsum, const Exchange& exchange,
                            const fused::Compatibility* like, const CostTotals& whole);
+  std::vector<Alike> alike_in(const sampling::Genome& now, const EinsumChains::Worth& worth);
+  void look(const sampling::Genome& now, const EinsumChains::Worth& worth, double seconds,
+            std::vector<Alike>* all);
+  /// False: it does not fit beside the others.
+  bool take(const Alike& alike, const EinsumChains::Worth& worth, sampling::Genome* now,
+            double* objective) const;
 
   sampling::MapSpace& space_;
   sampling::FanoutUse& use_;
   const std::atomic<bool>* cancel_;
   BoundProblem bounded_;
-  std::map<Key, sampling::ChoicePtr> known_;
+  std::map<Key, Known> known_;
 };
 
 }  // namespace sluice::chains

@@ -1,12 +1,15 @@
 #include "chain_start.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "einsum_search.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/constraint_check.h"
 #include "sluice/model/keep_rules.h"
+#include "support/seconds_since.h"
+#include "worth_while.h"
 
 namespace sluice::chains {
 
@@ -15,6 +18,8 @@ struct ChainStart::Part {
 
   EinsumSearch search;
   double count = 0;
+  double seconds = 0;   ///< that improve() took
+  bool is_open = true;  ///< other ways may be better
 };
 
 ChainStart::ChainStart(const BoundProblem& problem, const MapperOptions& options,
@@ -65,17 +70,54 @@ CostTotals ChainStart::least_totals() const {
   return whole;
 }
 
-bool ChainStart::search(std::size_t most_ways, bool goes_on, const CostTotals* known,
-                        sampling::MapSpace* space, sampling::FanoutUse* use) {
+bool ChainStart::search(std::size_t most_ways, const CostTotals* known, sampling::MapSpace* space,
+                        sampling::FanoutUse* use) {
   if (part_of_.empty()) add_parts(*space);
   const EinsumChains::Worth price =
       worth(options_.objectives.front(), known != nullptr ? *known : least_totals());
   bool has_all = true;
   for (const auto& part : parts_) {
-    part->search.search(most_ways, goes_on, price, nullptr, space, use, cancel_);
+    part->search.search(most_ways, false, price, nullptr, space, use, cancel_);
     has_all = has_all && part->search.best().has_value();
   }
   return has_all;
+}
+
+bool ChainStart::improve(double seconds, const CostTotals& known, sampling::MapSpace* space,
+                         sampling::FanoutUse* use) {
+  constexpr std::size_t kWays = 2;
+  constexpr double kToAll = 0.3;  // of the time, to all alike
+  using Clock = std::chrono::steady_clock;
+  const EinsumChains::Worth price = worth(options_.objectives.front(), known);
+  const double whole = price(known.energy_j, known.latency_s);
+  const auto cost_of = [&](const Part& part) {
+    const CostTotals& own = part.search.best()->totals;
+    return price(own.energy_j, own.latency_s);
+  };
+  const auto turn_of = [&](const Part& part) {
+    return part.seconds / (kToAll / static_cast<double>(parts_.size()) +
+                           (1 - kToAll) * part.count * cost_of(part) / whole);
+  };
+  bool is_better = false;
+  WorthWhile worth_while(seconds);
+  while (worth_while.goes_on() && !is_cancelled(cancel_)) {
+    Part* next = nullptr;
+    for (const auto& part : parts_)
+      if (part->is_open && part->search.best() && (!next || turn_of(*part) < turn_of(*next)))
+        next = part.get();
+    if (next == nullptr) break;
+    const double before = cost_of(*next);
+    const Clock::time_point start = Clock::now();
+    next->is_open = next->search.search(kWays, true, price, nullptr, space, use, cancel_);
+    next->seconds += seconds_since(start);
+    is_better = is_better || cost_of(*next) < before;
+    worth_while.gain(next->count * (before - cost_of(*next)) / whole);
+  }
+  return is_better;
+}
+
+void ChainStart::move(const sampling::MapSpace& from, sampling::MapSpace* to) {
+  for (const auto& part : parts_) part->search.move(from, to);
 }
 
 std::optional<sampling::Genome> ChainStart::genome(const sampling::MapSpace& space,

@@ -23,10 +23,16 @@ class ChainStart {
   ~ChainStart();
 
   /// Looks at up to so many ways more to spread each Einsum's points, until one leads to a choice
-  /// of `space`, and on if `goes_on`. `known`: what a whole mapping costs about, which says what
+  /// of `space`. `known`: what a whole mapping costs about, which says what
   /// energy and latency of a part are worth; null: as the bounds say. False: some Einsum has none.
-  bool search(std::size_t most_ways, bool goes_on, const CostTotals* known,
-              sampling::MapSpace* space, sampling::FanoutUse* use);
+  bool search(std::size_t most_ways, const CostTotals* known, sampling::MapSpace* space,
+              sampling::FanoutUse* use);
+  /// Looks at more ways for so long (s), most of all for Einsums that cost most, from what search()
+  /// found on. Whether one is better now.
+  bool improve(double seconds, const CostTotals& known, sampling::MapSpace* space,
+               sampling::FanoutUse* use);
+  /// What was found, in another space from now on.
+  void move(const sampling::MapSpace& from, sampling::MapSpace* to);
   /// The best found; `others`, if not null, has choices for Einsums that have none. Nothing where
   /// one has none at all, or they do not join.
   std::optional<sampling::Genome> genome(const sampling::MapSpace& space,

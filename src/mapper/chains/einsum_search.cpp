@@ -172,7 +172,7 @@ std::optional<std::size_t> EinsumSearch::next_spread(double limit, const EinsumC
   return next;
 }
 
-void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
+bool EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
                           const fused::Compatibility* like, sampling::MapSpace* space,
                           sampling::FanoutUse* use, const std::atomic<bool>* cancel) {
   const auto price_of = [&](const CostTotals& totals) {
@@ -180,9 +180,9 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
   };
   double least_price = best_ ? price_of(best_->totals) : std::numeric_limits<double>::infinity();
   for (std::size_t n = 0; n < most_ways && !is_cancelled(cancel); ++n) {
-    if (best_ && !goes_on) return;
+    if (best_ && !goes_on) return true;
     const auto next = next_spread(least_price, worth, cancel);
-    if (!next) return;
+    if (!next) return false;
     tried_[*next] = 1;
     if (chains_.spreads()[*next].is_group) continue;
     for (const Chain& chain : chains_.good_chains(*next, worth, outermost_, cancel)) {
@@ -193,6 +193,11 @@ void EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
       best_ = std::move(found);
     }
   }
+  return true;
+}
+
+void EinsumSearch::move(const sampling::MapSpace& from, sampling::MapSpace* to) {
+  if (best_) best_->choice = to->take(einsum_.index(), *best_->choice, from);
 }
 
 }  // namespace sluice::chains

@@ -36,11 +36,13 @@ class EinsumSearch {
   CostTotals least(std::size_t way) const;
   /// Looks at up to so many ways more to spread the points, those first that may be cheapest, until
   /// one leads to a choice of `space`, and on if `goes_on`. `like`: of choice_of(). `cancel` may be
-  /// null.
-  void search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
+  /// null. False: there is no way left that may be better.
+  bool search(std::size_t most_ways, bool goes_on, const EinsumChains::Worth& worth,
               const fused::Compatibility* like, sampling::MapSpace* space, sampling::FanoutUse* use,
               const std::atomic<bool>* cancel);
   const std::optional<PricedChoice>& best() const { return best_; }
+  /// The best, in another space from now on.
+  void move(const sampling::MapSpace& from, sampling::MapSpace* to);
 
  private:
   void add_ways();

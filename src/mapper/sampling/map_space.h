@@ -94,6 +94,11 @@ class MapSpace {
   /// The number of a template of an Einsum, which is one of this space from now on; what is shared
   /// between Einsums is put right. Not safe while others use the space.
   std::uint32_t add(std::size_t einsum, fused::Template templ);
+  /// A choice of another space, with its template; safe as `add()` is.
+  ChoicePtr take(std::size_t einsum, const EinsumChoice& choice, const MapSpace& from) {
+    const std::uint32_t t = add(einsum, from.templates(einsum)[choice.templ]);
+    return make_choice(einsum, t, choice.trips);
+  }
   ChoicePtr make_choice(std::size_t einsum, std::uint32_t templ, Trips trips) const;
   /// A memory that the tiles of one Einsum alone exceed for sure, if there is one. Cheap; the model
   /// may still refuse what passes.

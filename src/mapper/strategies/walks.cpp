@@ -47,10 +47,7 @@ namespace {
 sampling::Genome moved(const sampling::Genome& genome, const sampling::MapSpace& from,
                        sampling::MapSpace* to) {
   sampling::Genome result;
-  for (std::size_t e = 0; e < genome.size(); ++e) {
-    const std::uint32_t t = to->add(e, from.templates(e)[genome[e]->templ]);
-    result.push_back(to->make_choice(e, t, genome[e]->trips));
-  }
+  for (std::size_t e = 0; e < genome.size(); ++e) result.push_back(to->take(e, *genome[e], from));
   return result;
 }
 
@@ -75,24 +72,40 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
     if (!other_.empty()) other_ = moved(other_, run_->space(), &next->space());
     fusion_.reset();
     choices_.reset();
-    chains_.reset();
+    if (chains_) chains_->move(run_->space(), &next->space());
     run_ = std::move(next);
   }
   return *run_;
 }
 
-/// Good chains of all Einsums: a mapping soon, better ones later.
-void Walks::find_chains(sampling::SamplingRun* run, std::size_t round) {
-  constexpr std::size_t kFewWays = 4, kMostRounds = 2;
+/// Good chains of all Einsums: a mapping soon, better ones later, within `seconds`.
+void Walks::find_chains(sampling::SamplingRun* run, std::size_t round, double seconds) {
+  constexpr std::size_t kFewWays = 4;
+  constexpr std::size_t kMostRounds = 3;
   if (!takes_chains_ || round >= kMostRounds) return;
-  chains::ChainStart& chains =
-      chains_ ? *chains_ : chains_.emplace(problem_, options_, control_.cancel);
-  std::optional<sampling::Genome> others;
-  if (!chains.search(kFewWays, round > 0, run->record().best(), &run->space(), &run->use()))
-    others = run->drawer().draw_plain_mapping();
+  if (!chains_) chains_.emplace(problem_, options_, control_.cancel);
+  const CostTotals* known = run->record().best();
+  const bool has_all = chains_->search(kFewWays, known, &run->space(), &run->use());
+  if (round > 0) {
+    if (known == nullptr) return;
+    if (!chains_->improve(seconds, *known, &run->space(), &run->use())) return;
+  }
   if (is_cancelled(control_.cancel)) return;
-  const auto whole = chains.genome(run->space(), others ? &*others : nullptr);
+  std::optional<sampling::Genome> others;
+  if (!has_all) others = run->drawer().draw_plain_mapping();
+  const auto whole = chains_->genome(run->space(), others ? &*others : nullptr);
   if (whole) add_parts_of(*whole, run);
+}
+
+/// Better chains of the best mapping's Einsums, within `seconds`.
+void Walks::refine_best(sampling::SamplingRun* run, double seconds) {
+  constexpr double kLess = 0.25;  // where the last round found nothing
+  if (!takes_chains_ || run->record().best() == nullptr) return;
+  advice(run);
+  const auto better = choices_->refine(run->record().elite().front(), *run->record().best(),
+                                       chains_help_ ? seconds : kLess * seconds);
+  chains_help_ = better.has_value();
+  if (better) run->record().add(*better, run->space().price(*better));
 }
 
 /// A mapping, and the better parts of it and of the best one.
@@ -187,7 +200,9 @@ void Walks::walk(std::size_t round, double seconds) {
     const auto first = [&] { return has_any() ? 1.0 : share_of(seconds); };
     sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
   }
-  find_chains(&run, round);
+  find_chains(&run, round, seconds);
+  if (round > 1) refine_best(&run, seconds);
+  if (round > 0) begin = std::chrono::steady_clock::now();
   const bool is_chained = round == 0 && takes_chains_ && parts_->empty();
   const bool is_other = round % kPolished == 0 && !is_chained;
   if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {

@@ -44,7 +44,8 @@ class Walks {
 
  private:
   sampling::SamplingRun& run_of(std::size_t round);
-  void find_chains(sampling::SamplingRun* run, std::size_t round);
+  void find_chains(sampling::SamplingRun* run, std::size_t round, double seconds);
+  void refine_best(sampling::SamplingRun* run, double seconds);
   void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
   sampling::Advice advice(sampling::SamplingRun* run);
   void polish_best(sampling::SamplingRun* run, const sampling::Progress& progress);
@@ -56,9 +57,10 @@ class Walks {
   const MapperOptions& options_;
   const MapperControl& control_;
   std::size_t n_stages_ = 0;
-  std::unique_ptr<sampling::SamplingRun> run_;     ///< of the last stage
-  std::optional<chains::ChainStart> chains_;       ///< of the same stage, as all choices
-  std::unique_ptr<chains::ChainChoices> choices_;  ///< the same
+  std::unique_ptr<sampling::SamplingRun> run_;  ///< of the last stage
+  std::optional<chains::ChainStart> chains_;
+  bool chains_help_ = true;                        ///< found something in the last round
+  std::unique_ptr<chains::ChainChoices> choices_;  ///< of the same stage, as all choices
   std::unique_ptr<chains::RunFusion> fusion_;      ///< the same
   std::unique_ptr<WalkedParts> parts_;
   bool takes_chains_;

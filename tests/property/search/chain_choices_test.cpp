@@ -31,7 +31,7 @@ class ChainedCase {
         use_(space_),
         drawer_(space_, &use_, sampling::RandomSource(seed), nullptr) {}
 
-  int n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0, n_fused = 0;
+  int n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0, n_fused = 0, n_refined = 0;
 
   void run() {
     start();
@@ -40,6 +40,7 @@ class ChainedCase {
     for (int i = 0; i < kMappings; ++i) {
       const auto genome = drawer_.draw_mapping();
       if (genome) improve(*genome, &choices);
+      if (genome) refine(*genome, &choices);
     }
   }
 
@@ -61,14 +62,50 @@ class ChainedCase {
   }
 
  private:
+  static constexpr double kSoon = 0.01;  // s
+
   void start() {
     ChainStart chains(drawn_.problem, options_, nullptr);
     constexpr std::size_t kWays = 4;
-    for (const bool goes_on : {false, true}) chains.search(kWays, goes_on, nullptr, &space_, &use_);
+    for (int i = 0; i < 2; ++i) chains.search(kWays, nullptr, &space_, &use_);
     const auto genome = chains.genome(space_, nullptr);
     if (!genome) return;
     ++n_started;
     check(*genome);
+    const auto whole = space_.price(*genome);
+    if (!whole) return;
+    chains.improve(kSoon, *whole, &space_, &use_);
+    const auto better = chains.genome(space_, nullptr);
+    ASSERT_TRUE(better);
+    check(*better);
+    move(&chains, *better);
+  }
+
+  /// In a space of few templates it gets those that it has.
+  void move(ChainStart* chains, const sampling::Genome& genome) {
+    sampling::MapSpace few(drawn_.problem, options_, {.most = 1});
+    chains->move(space_, &few);
+    const auto moved = chains->genome(few, nullptr);
+    ASSERT_TRUE(moved);
+    const auto before = space_.price(genome), after = few.price(*moved);
+    ASSERT_EQ(before.has_value(), after.has_value());
+    if (!before) return;
+    EXPECT_EQ(before->energy_j, after->energy_j);
+    EXPECT_EQ(before->latency_s, after->latency_s);
+  }
+
+  void refine(const sampling::Genome& genome, ChainChoices* choices) {
+    const auto whole = space_.price(genome);
+    if (!whole) return;
+    const auto refined = choices->refine(genome, *whole, kSoon);
+    if (!refined) return;
+    ++n_refined;
+    check(*refined);
+    const auto after = space_.price(*refined);
+    ASSERT_TRUE(after);
+    EXPECT_LT(after->energy_j * after->latency_s, whole->energy_j * whole->latency_s);
+    for (std::size_t e = 0; e < genome.size(); ++e)
+      EXPECT_EQ((*refined)[e]->compatibility, genome[e]->compatibility);
   }
 
   void improve(sampling::Genome genome, ChainChoices* choices) {
@@ -192,7 +229,7 @@ arch:
 
 TEST(ChainChoices, AreChoicesOfTheSpaceThatExchangeTheSame) {
   const testing::RandomCases cases = testing::random_cases(200);
-  std::int64_t n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0;
+  std::int64_t n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0, n_refined = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -203,17 +240,20 @@ TEST(ChainChoices, AreChoicesOfTheSpaceThatExchangeTheSame) {
     n_given += drawn.n_given;
     n_better += drawn.n_better;
     n_best += drawn.n_best;
+    n_refined += drawn.n_refined;
     if (HasFatalFailure()) return;
   }
   RecordProperty("started", static_cast<int>(n_started));
   RecordProperty("asked", static_cast<int>(n_asked));
   RecordProperty("given", static_cast<int>(n_given));
   RecordProperty("better", static_cast<int>(n_better));
+  RecordProperty("refined", static_cast<int>(n_refined));
   RecordProperty("best", static_cast<int>(n_best));
   EXPECT_GE(n_started * 4, cases.count);
   EXPECT_GE(n_given * 2, n_asked);
   EXPECT_GE(n_better * 5, n_given);
   EXPECT_GE(n_best * 8, n_given);
+  EXPECT_GE(n_refined * 2, cases.count);
 }
 
 }  // namespace
