@@ -108,7 +108,9 @@ bool ChainStart::improve(double seconds, const CostTotals& known, sampling::MapS
     if (next == nullptr) break;
     const double before = cost_of(*next);
     const Clock::time_point start = Clock::now();
-    next->is_open = next->search.search(kWays, true, price, nullptr, space, use, cancel_);
+    const sampling::ChoicePtr like = next->search.best()->choice;  // joins the others
+    next->is_open =
+        next->search.search(kWays, true, price, &like->compatibility, space, use, cancel_);
     next->seconds += seconds_since(start);
     is_better = is_better || cost_of(*next) < before;
     worth_while.gain(next->count * (before - cost_of(*next)) / whole);

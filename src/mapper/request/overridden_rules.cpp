@@ -38,9 +38,24 @@ bool overrides(const BoundProblem& problem, const StorageConstraint& constraint)
          });
 }
 
-/// The tensor may stand in no memory above the one it is backed in.
+/// Whether the rules keep the tensor out of some memory that is the outermost of a compute.
+bool is_kept_off_outermost(const BoundProblem& problem, TensorId tensor) {
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const BoundCompute& compute : einsum.computes) {
+      const auto first =
+          std::find_if(compute.path.begin(), compute.path.end(), [&](ComponentId component) {
+            return problem.arch[component].is_memory() &&
+                   einsum.components[component.index()].enabled;
+          });
+      if (first != compute.path.end() && is_kept_out(problem, *first, tensor)) return true;
+    }
+  return false;
+}
+
+/// A fused tensor may stand in no memory above the one it is backed in.
 bool overrides(const BoundProblem& problem, const FusionConstraint& constraint) {
-  if (!constraint.fused) return false;
+  if (!constraint.fused) return is_kept_off_outermost(problem, constraint.tensor);
+  if (constraint.memory && is_kept_out(problem, *constraint.memory, constraint.tensor)) return true;
   for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
     if (constraint.memory != ComponentId(c) &&
         may_have_to_keep(problem, ComponentId(c), constraint.tensor))

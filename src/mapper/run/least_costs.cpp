@@ -20,6 +20,7 @@
 #include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
+#include "sluice/model/keep_rules.h"
 #include "sluice/support/error.h"
 
 namespace sluice {
@@ -89,7 +90,10 @@ class Floor {
     constexpr double kLook = 0.5;   // s, each
     constexpr double kShare = 0.1;  // of the progress that is shown
     const bool looks_first = options_.budget_seconds.value_or(2 * kLook) > kLook;
-    if (looks_first && !ask_all(kLook, 0, kShare)) return tl::unexpected(std::move(no_));
+    if (looks_first) {
+      look_apart(kLook);
+      if (!ask_all(kLook, 0, kShare)) return tl::unexpected(std::move(no_));
+    }
     if (!ask_all(options_.budget_seconds, looks_first ? kShare : 0, 1))
       return tl::unexpected(std::move(no_));
     return result();
@@ -158,6 +162,28 @@ class Floor {
       n_asked += 1;
     }
     return true;
+  }
+
+  /// What is found of mappings that exchange all tensors in the outermost memory, which is soon
+  /// done, is something to begin with.
+  void look_apart(double budget_s) {
+    MapperOptions options = options_;
+    options.budget_seconds = budget_s;
+    for (std::size_t t = 0; t < problem_.workload.tensors.size(); ++t)
+      if (problem_.roles.is_intermediate(TensorId(t)))
+        options.constraints.fusion.push_back({"apart", TensorId(t), false, std::nullopt});
+    if (options.constraints.fusion.size() == options_.constraints.fusion.size()) return;
+    for (Question& question : questions_) {
+      if (question.which.alone || question.least.is_proven || is_cancelled(control_.cancel))
+        continue;
+      options.objectives = {question.objective()};
+      auto found = search(question, options, 0, 0);
+      if (!found || found->mappings.empty()) continue;
+      MappedResult& mapped = found->mappings.front();
+      // Constraints count more than rules of the architecture, which count here.
+      if (keep_violations(*question.problem, mapped.mapping).empty())
+        question.take(std::move(mapped));
+    }
   }
 
   /// A proven no is one of all mappings. Else what was found by the end is taken.

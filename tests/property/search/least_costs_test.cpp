@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "mapper/common/part_of_problem.h"
 #include "oracle/compare.h"
 #include "sluice/frontend/load.h"
@@ -140,6 +142,38 @@ TEST(LeastCosts, AreNoMoreThanThoseOfSmallerMemories) {
     EXPECT_LE((large->fused.*number).bound, (large->fused.*number).value);
   }
   EXPECT_FALSE(least_costs(chain("512"), {}, control).has_value());
+}
+
+// Searches to their end begin when each number has an answer; that is where this one ends.
+TEST(LeastCosts, AllHaveAnAnswerBeforeTheFirstIsProven) {
+  const auto specs = load_specs_from_text({{"specs.yaml", R"yaml(workload:
+  rank_sizes: {N: 4, C: 64, P: 56, Q: 56, K: 64, R: 3, S: 3}
+  bits_per_value: {All: 8}
+  einsums: ["D[n,c,p,q] = I[n,c,H:p+r,W:q+s] * F[c,r,s]", "O[n,k,p,q] = D[n,c,p,q] * G[k,c]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 64, throughput: 4}, {name: write, energy: 64, throughput: 4}]}
+  - !Memory {name: Shared, size: 1000000, tensors: {may_keep: All}, actions: [{name: read, energy: 8, throughput: 64}, {name: write, energy: 8, throughput: 64}]}
+  - !Container {name: PE, spatial: [{name: x, fanout: 14}, {name: y, fanout: 12}]}
+  - !Memory {name: RF, size: 4000, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 64}, {name: write, energy: 1, throughput: 64}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  std::atomic<bool> cancel = false;
+  MapperControl control;
+  control.cancel = &cancel;
+  control.progress = [&](const std::string&, double fraction) { cancel = fraction >= 0.1; };
+  const auto found = least_costs(*bind(*specs->workload, *specs->arch), {}, control);
+  ASSERT_TRUE(found.has_value()) << found.error().reason;
+  for (const LeastCosts* costs : {&found->alone, &found->fused})
+    for (const auto number :
+         {&LeastCosts::traffic_bits, &LeastCosts::energy_j, &LeastCosts::latency_s}) {
+      const Least& least = costs->*number;
+      EXPECT_TRUE(std::isfinite(least.value));
+      EXPECT_GT(least.bound, 0);
+      EXPECT_LE(least.bound, least.value);
+    }
 }
 
 // The compute takes Einsums that exchange something, which none does alone.
