@@ -15,8 +15,13 @@ using fused::Slot;
 using fused::Template;
 
 /// The steps with each node, but for a tensor's first, below the loops that index its tensor right
-/// below it: as much moves, and less is held. Templates have no others.
-ChainSteps sunk(ChainSteps steps, const BoundEinsum& bound, const fused::EinsumShape& shape) {
+/// below it: as much moves, and less is held. Templates have no others. It stays above nodes of
+/// memories further in where hierarchy forces an order.
+ChainSteps sunk(ChainSteps steps, const BoundProblem& problem, const fused::EinsumShape& shape) {
+  const BoundEinsum& bound = problem[shape.einsum];
+  const auto forces_order = [&](const ChainNode& node) {
+    return problem.arch[node.memory].tensor_policy()->force_memory_hierarchy_order;
+  };
   const auto node_at = [&](std::size_t i) { return std::get_if<ChainNode>(&steps[i]); };
   const auto is_first = [&](std::size_t i) {
     for (std::size_t before = 0; before < i; ++before)
@@ -31,7 +36,9 @@ ChainSteps sunk(ChainSteps steps, const BoundEinsum& bound, const fused::EinsumS
     std::size_t at = i;
     for (std::size_t next = i + 1; next < steps.size(); ++next) {
       if (const ChainNode* node = node_at(next)) {
-        if (node->tensor == tensor || node->sliding) break;
+        const bool is_above =
+            node_at(i)->memory < node->memory && forces_order(*node) && forces_order(*node_at(i));
+        if (node->tensor == tensor || node->sliding || is_above) break;
         continue;
       }
       const auto& loop = std::get<ChainLoop>(steps[next]);
@@ -52,7 +59,7 @@ class Placer {
   Placer(const Chain& chain, const BoundProblem& problem, const fused::EinsumShape& shape) {
     const BoundEinsum& bound = problem[shape.einsum];
     std::optional<std::size_t> window;  // the last loop, if no other has come since
-    for (const auto& step : sunk(chain.steps, bound, shape)) {
+    for (const auto& step : sunk(chain.steps, problem, shape)) {
       if (const auto* held = std::get_if<ChainNode>(&step)) {
         Slot slot;
         slot.component = held->memory;

@@ -61,6 +61,7 @@ class TemplateEnumerator {
     std::sort(outermost.begin(), outermost.end(), [](const Slot& a, const Slot& b) {
       return std::pair(a.component, a.tensor) < std::pair(b.component, b.tensor);
     });
+    if (!keeps_order(rest)) return;
     begin_with(std::move(outermost));
     for (Slot& slot : rest) {
       ordered_.slots.push_back(slot);
@@ -287,10 +288,24 @@ class TemplateEnumerator {
     }
   }
 
-  /// Whether no remaining slot must stand above `slot`.
+  /// Whether none of `rest` must stand above `slot`.
+  bool precedes(const Slot& slot, const std::vector<Slot>& rest) const {
+    return std::none_of(rest.begin(), rest.end(), [&](const Slot& other) {
+      return path_index(other) < path_index(slot) && must_precede(other, slot, rest);
+    });
+  }
+
+  bool keeps_order(std::vector<Slot> slots) const {
+    while (!slots.empty()) {
+      const Slot first = slots.front();
+      slots.erase(slots.begin());
+      if (!precedes(first, slots)) return false;
+    }
+    return true;
+  }
+
   bool may_come_next(const Slot& slot, const std::vector<Slot>& rest) const {
-    for (const Slot& other : rest)
-      if (path_index(other) < path_index(slot) && must_precede(other, slot, rest)) return false;
+    if (!precedes(slot, rest)) return false;
     if (!ordered_.slots.empty() && redundant_below(ordered_.slots.back(), slot)) return false;
     return true;
   }
