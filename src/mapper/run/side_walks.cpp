@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "mapper/strategies/best_of_walks.h"
 #include "mapper/strategies/walks.h"
 #include "support/seconds_since.h"
 
@@ -30,11 +32,12 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
-                     Incumbent* incumbent, Leftovers* leftovers)
+                     Incumbent* incumbent, Leftovers* leftovers, std::shared_ptr<BestOfWalks> best)
     : problem_(problem),
       options_(options_of_walks(options)),
       incumbent_(incumbent),
       leftovers_(leftovers),
+      best_(best ? std::move(best) : std::make_shared<BestOfWalks>()),
       pace_(pace_of(problem, options)),
       n_others_(options.threads - 1),
       thread_([this] { run(); }) {}
@@ -58,7 +61,7 @@ void SideWalks::walk_on() {
   MapperControl control;
   control.cancel = &stop_;
   control.incumbent = incumbent_;
-  const auto kept = std::make_shared<Walks>(problem_, options_, control);
+  const auto kept = std::make_shared<Walks>(problem_, options_, control, true, best_);
   if (leftovers_ != nullptr) walks_ = kept;
   Walks& walks = *kept;
   double walked = 0;
@@ -94,7 +97,7 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds) {
   for (int i = 1; i <= n_others_; ++i) {
     MapperOptions options = options_;
     options.seed += static_cast<std::uint64_t>(i) << kSeedBits;
-    others.push_back(std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_));
+    others.push_back(std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_, best_));
     others.back()->is_alone_ = true;
   }
   wait_while([&] { return !is_cancelled(cancel); }, seconds);

@@ -13,6 +13,8 @@
 
 namespace sluice {
 
+class BestOfWalks;
+
 /// Random walks through the space, on a thread of their own beside a search that has its first
 /// mapping late: populations and annealing in turn, each longer than the one before. What they find
 /// is offered to the incumbent. They begin after a moment, so that a search that ends at once has
@@ -26,9 +28,10 @@ class SideWalks {
     double head_start, free, share;
   };
 
-  /// `problem`, `incumbent` must outlive the walks. `leftovers`: as in MapperControl.
+  /// `problem`, `incumbent` must outlive the walks. `leftovers`: as in MapperControl. `best`: of
+  /// walks beside them; null: there are none yet.
   SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
-            Leftovers* leftovers);
+            Leftovers* leftovers, std::shared_ptr<BestOfWalks> best = nullptr);
   ~SideWalks() { stop(); }
   SideWalks(const SideWalks&) = delete;
   SideWalks& operator=(const SideWalks&) = delete;
@@ -59,6 +62,7 @@ class SideWalks {
   MapperOptions options_;
   Incumbent* incumbent_;
   Leftovers* leftovers_;
+  std::shared_ptr<BestOfWalks> best_;
   std::shared_ptr<void> walks_;  ///< for them
   Pace pace_;
   std::atomic<bool> stop_{false};

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
+#include "best_of_walks.h"
 #include "mapper/chains/chain_choices.h"
 #include "mapper/chains/chain_start.h"
 #include "mapper/chains/run_fusion.h"
@@ -27,11 +29,12 @@ MapperOptions options_of_walks(MapperOptions options) {
 }
 
 Walks::Walks(const BoundProblem& problem, const MapperOptions& options,
-             const MapperControl& control, bool takes_chains)
+             const MapperControl& control, bool takes_chains, std::shared_ptr<BestOfWalks> others)
     : problem_(problem),
       options_(options),
       control_(control),
       takes_chains_(takes_chains && options.pruning.chains),
+      others_(std::move(others)),
       tries_(sampling::kFewTries) {}
 
 Walks::~Walks() = default;
@@ -76,6 +79,18 @@ sampling::SamplingRun& Walks::run_of(std::size_t round) {
     run_ = std::move(next);
   }
   return *run_;
+}
+
+/// The best of all walks is the best of each.
+void Walks::share(sampling::SamplingRun* run) {
+  if (!others_) return;
+  double own = std::numeric_limits<double>::infinity();
+  if (const CostTotals* best = run->record().best()) {
+    own = *run->record().objective(*best);
+    others_->offer(own, run->record().elite().front(), run->space());
+  }
+  if (const auto better = others_->below(own, &run->space(), &run->use()))
+    run->record().add(*better, run->space().price(*better));
 }
 
 /// Good chains of all Einsums: a mapping soon, better ones later, within `seconds`.
@@ -186,6 +201,7 @@ void Walks::walk(std::size_t round, double seconds) {
   constexpr double kCool = 0.03, kLongestFirst = 1, kPatience = 20;  // s; times as long at first
   constexpr std::size_t kPolished = 8;                               // rounds, all but one of them
   sampling::SamplingRun& run = run_of(round);
+  share(&run);
   const auto has_any = [&] { return run.record().best() != nullptr; };
   if (!parts_)
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),

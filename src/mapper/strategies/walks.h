@@ -11,6 +11,7 @@
 
 namespace sluice {
 
+class BestOfWalks;
 class WalkedParts;
 namespace chains {
 class ChainChoices;
@@ -30,9 +31,10 @@ MapperOptions options_of_walks(MapperOptions options);
 class Walks {
  public:
   /// `problem`, `options`, `control` must outlive the walks. `takes_chains`: good chains of the
-  /// Einsums are looked for, too.
+  /// Einsums are looked for, too. `others`: walks beside these, of which each takes what another
+  /// finds; may be null.
   Walks(const BoundProblem& problem, const MapperOptions& options, const MapperControl& control,
-        bool takes_chains = true);
+        bool takes_chains = true, std::shared_ptr<BestOfWalks> others = nullptr);
   ~Walks();
 
   /// One walk of so many seconds, or until it is cancelled.
@@ -44,6 +46,7 @@ class Walks {
 
  private:
   sampling::SamplingRun& run_of(std::size_t round);
+  void share(sampling::SamplingRun* run);
   void find_chains(sampling::SamplingRun* run, std::size_t round, double seconds);
   void refine_best(sampling::SamplingRun* run, double seconds);
   void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
@@ -64,6 +67,7 @@ class Walks {
   std::unique_ptr<chains::RunFusion> fusion_;      ///< the same
   std::unique_ptr<WalkedParts> parts_;
   bool takes_chains_;
+  std::shared_ptr<BestOfWalks> others_;
   double evaluations_before_ = 0;  ///< of the stages before
   int tries_;                      ///< of each Einsum when the best is polished
   sampling::Genome other_;         ///< of polish_other()

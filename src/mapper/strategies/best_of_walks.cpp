@@ -1,0 +1,33 @@
+#include "best_of_walks.h"
+
+namespace sluice {
+
+void BestOfWalks::offer(double objective, const sampling::Genome& genome,
+                        const sampling::MapSpace& space) {
+  const std::lock_guard lock(mutex_);
+  if (!(objective < objective_)) return;
+  objective_ = objective;
+  choices_.clear();
+  for (std::size_t e = 0; e < genome.size(); ++e)
+    choices_.push_back({space.templates(e)[genome[e]->templ], genome[e]->trips});
+}
+
+std::optional<sampling::Genome> BestOfWalks::below(double objective, sampling::MapSpace* space,
+                                                   sampling::FanoutUse* use) const {
+  std::vector<Choice> choices;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!(objective_ < objective)) return std::nullopt;
+    choices = choices_;
+  }
+  sampling::Genome genome;
+  for (std::size_t e = 0; e < choices.size(); ++e) {
+    const std::uint32_t t = space->add(e, choices[e].templ);
+    if (!space->is_choice(e, t, choices[e].trips) || !use->is_enough(e, t, choices[e].trips))
+      return std::nullopt;
+    genome.push_back(space->make_choice(e, t, choices[e].trips));
+  }
+  return genome;
+}
+
+}  // namespace sluice
