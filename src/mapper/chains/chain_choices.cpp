@@ -96,22 +96,22 @@ ChainChoices::Key ChainChoices::key_of(std::size_t e, const Exchange& exchange,
 sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
                                        const fused::Compatibility* like, const CostTotals& whole) {
   constexpr std::size_t kFewWays = 3;
-  const auto [at, is_new] = known_.try_emplace(key_of(e, exchange, like != nullptr));
-  if (is_new) {
+  Known& known = known_[key_of(e, exchange, like != nullptr)];
+  if (!std::exchange(known.is_asked, true) && !known.choice) {
     EinsumSearch search(bounded_, EinsumId(e), exchange.backings, exchange.outermost,
                         exchange.halvings);
     search.search(kFewWays, false, worth(space_.options().objectives.front(), whole), like, &space_,
                   &use_, cancel_);
-    if (search.best()) at->second.choice = search.best()->choice;
+    if (search.best()) known.choice = search.best()->choice;
   }
-  const sampling::ChoicePtr& found = at->second.choice;
+  const sampling::ChoicePtr& found = known.choice;
   if (!found || !space_.is_choice(e, found->templ, found->trips)) return nullptr;
   return space_.make_choice(e, found->templ, found->trips);
 }
 
 std::vector<ChainChoices::Alike> ChainChoices::alike_in(const sampling::Genome& now,
                                                         const EinsumChains::Worth& worth) {
-  std::map<Known*, std::size_t> numbers;
+  std::map<const Known*, std::size_t> numbers;
   std::vector<Alike> all;
   for (std::size_t e = 0; e < now.size(); ++e) {
     auto exchange = exchange_of(space_, e, *now[e]);
@@ -124,6 +124,8 @@ std::vector<ChainChoices::Alike> ChainChoices::alike_in(const sampling::Genome& 
     if (is_new) all.push_back({&known, *std::move(exchange), {}, cost, cost});
     all[at->second].einsums.push_back(e);
   }
+  for (auto& [key, known] : known_)
+    if (!numbers.contains(&known)) known.search.reset();
   return all;
 }
 

@@ -48,7 +48,8 @@ class ChainChoices {
   using Key = std::vector<std::int64_t>;
   struct Known {
     sampling::ChoicePtr choice;
-    std::unique_ptr<EinsumSearch> search;  ///< that goes on
+    bool is_asked = false;                 ///< find() has looked for one
+    std::unique_ptr<EinsumSearch> search;  ///< that goes on, of the mapping that is refined
     double seconds = 0;                    ///< that refine() took
     bool is_open = true;                   ///< other ways may be better
     int halvings = 0;                      ///< that refine() needs beside the other Einsums

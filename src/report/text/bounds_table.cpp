@@ -85,7 +85,7 @@ std::string bounds_table(const Console& console, const BoundsReport& report) {
   const Table table(console, report);
   std::string text = inked(console, Ink::kBold, report.workload + " on " + report.arch) + "\n\n";
   text += "The least that a mapping moves to and from the outermost memory, uses and takes\n";
-  text += table.text() + "\n";
+  text += report.points.empty() ? "  nothing was found by then\n" : table.text() + "\n";
   if (table.has_gaps())
     text +=
         "  A .. B: a search did not prove its number; no mapping of its space is below A, one has "
