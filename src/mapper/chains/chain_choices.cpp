@@ -133,23 +133,20 @@ std::vector<ChainChoices::Alike> ChainChoices::alike_in(const sampling::Genome& 
 void ChainChoices::look(const sampling::Genome& now, const EinsumChains::Worth& worth,
                         double seconds, std::vector<Alike>* all) {
   constexpr std::size_t kWays = 2;
-  constexpr double kToAll = 0.3;  // of the time, to all alike
   const auto cost_of = [](const Alike& alike) {
     return alike.cost * static_cast<double>(alike.einsums.size());
   };
   const double whole =
       std::accumulate(all->begin(), all->end(), 0.0,
                       [&](double sum, const Alike& alike) { return sum + cost_of(alike); });
-  const auto turn_of = [&](const Alike& alike) {
-    return alike.known->seconds /
-           (kToAll / static_cast<double>(all->size()) + (1 - kToAll) * cost_of(alike) / whole);
+  const auto turn = [&](const Alike& alike) {
+    return turn_of(alike.known->seconds, cost_of(alike) / whole, all->size());
   };
   WorthWhile worth_while(seconds);
   while (worth_while.goes_on() && !is_cancelled(cancel_)) {
     const auto next =
         std::min_element(all->begin(), all->end(), [&](const Alike& a, const Alike& b) {
-          return std::pair(!a.known->is_open, turn_of(a)) <
-                 std::pair(!b.known->is_open, turn_of(b));
+          return std::pair(!a.known->is_open, turn(a)) < std::pair(!b.known->is_open, turn(b));
         });
     if (next == all->end() || !next->known->is_open) return;
     const auto start = std::chrono::steady_clock::now();

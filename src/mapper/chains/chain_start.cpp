@@ -86,7 +86,6 @@ bool ChainStart::search(std::size_t most_ways, const CostTotals* known, sampling
 bool ChainStart::improve(double seconds, const CostTotals& known, sampling::MapSpace* space,
                          sampling::FanoutUse* use) {
   constexpr std::size_t kWays = 2;
-  constexpr double kToAll = 0.3;  // of the time, to all alike
   using Clock = std::chrono::steady_clock;
   const EinsumChains::Worth price = worth(options_.objectives.front(), known);
   const double whole = price(known.energy_j, known.latency_s);
@@ -94,16 +93,15 @@ bool ChainStart::improve(double seconds, const CostTotals& known, sampling::MapS
     const CostTotals& own = part.search.best()->totals;
     return price(own.energy_j, own.latency_s);
   };
-  const auto turn_of = [&](const Part& part) {
-    return part.seconds / (kToAll / static_cast<double>(parts_.size()) +
-                           (1 - kToAll) * part.count * cost_of(part) / whole);
+  const auto turn = [&](const Part& part) {
+    return turn_of(part.seconds, part.count * cost_of(part) / whole, parts_.size());
   };
   bool is_better = false;
   WorthWhile worth_while(seconds);
   while (worth_while.goes_on() && !is_cancelled(cancel_)) {
     Part* next = nullptr;
     for (const auto& part : parts_)
-      if (part->is_open && part->search.best() && (!next || turn_of(*part) < turn_of(*next)))
+      if (part->is_open && part->search.best() && (!next || turn(*part) < turn(*next)))
         next = part.get();
     if (next == nullptr) break;
     const double before = cost_of(*next);

@@ -1,11 +1,19 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 #include "support/seconds_since.h"
 
 namespace sluice::chains {
+
+/// Of `n` parts of a mapping, that is next which is least: the seconds that it had over its part of
+/// the time, of which some goes to all alike, and the rest by their shares of the cost.
+inline double turn_of(double seconds, double share_of_cost, std::size_t n) {
+  constexpr double kToAll = 0.3;
+  return seconds / (kToAll / static_cast<double>(n) + (1 - kToAll) * share_of_cost);
+}
 
 /// Whether to go on with a search for better parts of a mapping: for `seconds` at most, and no
 /// longer than it gains a little in a while.
