@@ -11,6 +11,8 @@
 #include <thread>
 #include <unordered_set>
 
+#include "cli/io/leftovers.h"
+
 namespace sluice::python {
 namespace nb = nanobind;
 
@@ -132,6 +134,7 @@ class Worker {
           } catch (...) {
             failure_ = std::current_exception();
           }
+          cli::leftovers().clear();  // this process goes on
           const std::lock_guard lock(mutex_);
           is_done_ = true;
           wake_.notify_one();

@@ -51,7 +51,6 @@ class BoundsRun {
   BoundsReport report(const std::atomic<bool>& cancel) {
     load_all();
     search_all(cancel);
-    leftovers().clear();  // the process goes on
     return std::move(report_);
   }
 

@@ -183,9 +183,8 @@ std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
   for (const auto& [n_unlike, number] : order) {
     const auto trips = placer.trips(templates[number]);
     if (!trips) continue;
-    const std::uint32_t t = space->add(e, std::move(templates[number]));
-    if (!space->is_choice(e, t, *trips) || !use->is_enough(e, t, *trips)) continue;
-    sampling::ChoicePtr choice = space->make_choice(e, t, *trips);
+    sampling::ChoicePtr choice = use->choice(e, std::move(templates[number]), *trips, space);
+    if (!choice) continue;
     if (like != nullptr && !(choice->compatibility == *like)) continue;
     const auto totals = space->price_alone(e, *choice);
     if (!totals) continue;

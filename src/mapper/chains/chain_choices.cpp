@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "mapper/common/first_memory.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/sampling/polish.h"
 #include "sluice/mapper/objective_value.h"
@@ -21,12 +22,8 @@ std::optional<Exchange> exchange_of(const sampling::MapSpace& space, std::size_t
   Exchange result;
   const fused::Template& templ = space.templates(e)[like.templ];
   const BoundEinsum& bound = space.problem()[EinsumId(e)];
-  const std::vector<ComponentId>& path = bound.computes[templ.compute].path;
-  const auto outermost = std::find_if(path.begin(), path.end(), [&](ComponentId component) {
-    return space.problem().arch[component].is_memory() &&
-           bound.components[component.index()].enabled;
-  });
-  if (outermost == path.end()) return std::nullopt;
+  const auto outermost = first_memory(space.problem(), bound, bound.computes[templ.compute]);
+  if (!outermost) return std::nullopt;
   for (const fused::Item& item : templ.items) {
     if (item.is_loop) {
       const fused::LoopPlace& loop = templ.loops[item.index];
@@ -117,11 +114,12 @@ std::vector<ChainChoices::Alike> ChainChoices::alike_in(const sampling::Genome& 
     auto exchange = exchange_of(space_, e, *now[e]);
     const auto own = space_.price_alone(e, *now[e]);
     if (!exchange || !own) continue;
-    exchange->halvings = known_[key_of(e, *exchange, true)].halvings;  // 0 before
+    Known& whole_room = known_[key_of(e, *exchange, true)];
+    exchange->halvings = whole_room.halvings;
     Known& known = known_[key_of(e, *exchange, true)];
     const auto [at, is_new] = numbers.try_emplace(&known, all.size());
     const double cost = worth(own->energy_j, own->latency_s);
-    if (is_new) all.push_back({&known, *std::move(exchange), {}, cost, cost});
+    if (is_new) all.push_back({&known, &whole_room.halvings, *std::move(exchange), {}, cost, cost});
     all[at->second].einsums.push_back(e);
   }
   for (auto& [key, known] : known_)
@@ -202,10 +200,8 @@ std::optional<sampling::Genome> ChainChoices::refine(const sampling::Genome& now
   const double before = objective_value(objective, whole.energy_j, whole.latency_s);
   double value = before;
   for (const Alike& alike : all) {
-    if (take(alike, price, &best, &value)) continue;
-    const Exchange as_first{alike.exchange.backings, alike.exchange.outermost, 0};
-    int& halvings = known_[key_of(alike.einsums.front(), as_first, true)].halvings;
-    halvings = std::min(halvings + 1, sampling::kMostHalvings);
+    if (!take(alike, price, &best, &value))
+      *alike.halvings = std::min(*alike.halvings + 1, sampling::kMostHalvings);
   }
   return value < before ? std::optional(std::move(best)) : std::nullopt;
 }

@@ -52,11 +52,12 @@ class ChainChoices {
     std::unique_ptr<EinsumSearch> search;  ///< that goes on, of the mapping that is refined
     double seconds = 0;                    ///< that refine() took
     bool is_open = true;                   ///< other ways may be better
-    int halvings = 0;                      ///< that refine() needs beside the other Einsums
+    int halvings = 0;                      ///< of the whole room, that refine() needs beside others
   };
   /// Einsums of a mapping that have the same choices by chains.
   struct Alike {
     Known* known;
+    int* halvings;  ///< that it needs, of those that have the whole room
     Exchange exchange;
     std::vector<std::size_t> einsums;
     double cost = 0;   ///< of the first one

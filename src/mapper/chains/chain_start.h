@@ -23,8 +23,8 @@ class ChainStart {
   ~ChainStart();
 
   /// Looks at up to so many ways more to spread each Einsum's points, until one leads to a choice
-  /// of `space`. `known`: what a whole mapping costs about, which says what
-  /// energy and latency of a part are worth; null: as the bounds say. False: some Einsum has none.
+  /// of `space`. `known`: what a whole mapping costs about, which says what energy and latency of a
+  /// part are worth; null: as the bounds say. False: some Einsum has none.
   bool search(std::size_t most_ways, const CostTotals* known, sampling::MapSpace* space,
               sampling::FanoutUse* use);
   /// Looks at more ways for so long (s), most of all for Einsums that cost most, from what search()

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mapper/common/contains.h"
+#include "mapper/common/first_memory.h"
 #include "mapper/request/constraint_fault.h"
 #include "mapper/request/einsum_walk.h"
 
@@ -119,11 +120,8 @@ class ConstraintCheck {
   /// Of the memories above the Einsum's compute, those that it may use.
   std::optional<ComponentId> outermost_memory(const EinsumWalk& way) const {
     const BoundEinsum& bound = problem_[way.einsum];
-    for (const BoundCompute& compute : bound.computes) {
-      if (compute.component != way.compute) continue;
-      for (const ComponentId id : compute.path)
-        if (problem_.arch[id].is_memory() && bound.components[id.index()].enabled) return id;
-    }
+    for (const BoundCompute& compute : bound.computes)
+      if (compute.component == way.compute) return first_memory(problem_, bound, compute);
     return std::nullopt;
   }
 

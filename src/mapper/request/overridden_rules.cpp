@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mapper/common/first_memory.h"
 #include "mapper/common/keep_rules.h"
 #include "model/bind/operand_costs.h"
 
@@ -42,12 +43,8 @@ bool overrides(const BoundProblem& problem, const StorageConstraint& constraint)
 bool is_kept_off_outermost(const BoundProblem& problem, TensorId tensor) {
   for (const BoundEinsum& einsum : problem.einsums)
     for (const BoundCompute& compute : einsum.computes) {
-      const auto first =
-          std::find_if(compute.path.begin(), compute.path.end(), [&](ComponentId component) {
-            return problem.arch[component].is_memory() &&
-                   einsum.components[component.index()].enabled;
-          });
-      if (first != compute.path.end() && is_kept_out(problem, *first, tensor)) return true;
+      const auto first = first_memory(problem, einsum, compute);
+      if (first && is_kept_out(problem, *first, tensor)) return true;
     }
   return false;
 }

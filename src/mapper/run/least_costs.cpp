@@ -14,6 +14,7 @@
 
 #include "equal_einsums.h"
 #include "mapper/common/asked_usage.h"
+#include "mapper/common/first_memory.h"
 #include "mapper/common/part_of_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "sluice/mapper/incumbent.h"
@@ -29,13 +30,8 @@ namespace {
 std::set<ComponentId> outermost_memories(const BoundProblem& problem) {
   std::set<ComponentId> result;
   for (const BoundEinsum& einsum : problem.einsums)
-    for (const BoundCompute& compute : einsum.computes) {
-      const auto first =
-          std::find_if(compute.path.begin(), compute.path.end(), [&](ComponentId id) {
-            return problem.arch[id].is_memory() && einsum.components[id.index()].enabled;
-          });
-      if (first != compute.path.end()) result.insert(*first);
-    }
+    for (const BoundCompute& compute : einsum.computes)
+      if (const auto first = first_memory(problem, einsum, compute)) result.insert(*first);
   return result;
 }
 

@@ -236,4 +236,11 @@ std::vector<double> FanoutUse::most(std::size_t einsum, std::uint32_t placement,
   return all;
 }
 
+ChoicePtr FanoutUse::choice(std::size_t einsum, fused::Template templ, const Trips& trips,
+                            MapSpace* space) {
+  const std::uint32_t t = space->add(einsum, std::move(templ));
+  if (!space->is_choice(einsum, t, trips) || !is_enough(einsum, t, trips)) return nullptr;
+  return space->make_choice(einsum, t, trips);
+}
+
 }  // namespace sluice::sampling

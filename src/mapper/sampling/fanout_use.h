@@ -23,6 +23,9 @@ class FanoutUse {
   /// Whether every fanout is used as much as `min_usage` wants. Cheap.
   bool is_full(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
   bool is_enough(std::size_t einsum, std::uint32_t templ, const Trips& trips);
+  /// A choice with a template that its space gets where it is new; null where it is none of the
+  /// Einsum's, or uses too little. Not safe while others use the space.
+  ChoicePtr choice(std::size_t einsum, fused::Template templ, const Trips& trips, MapSpace* space);
 
  private:
   std::vector<double> most(std::size_t einsum, std::uint32_t placement,

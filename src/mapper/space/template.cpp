@@ -295,12 +295,9 @@ class TemplateEnumerator {
     });
   }
 
-  bool keeps_order(std::vector<Slot> slots) const {
-    while (!slots.empty()) {
-      const Slot first = slots.front();
-      slots.erase(slots.begin());
-      if (!precedes(first, slots)) return false;
-    }
+  bool keeps_order(const std::vector<Slot>& slots) const {
+    for (auto slot = slots.begin(); slot != slots.end(); ++slot)
+      if (!precedes(*slot, {slot + 1, slots.end()})) return false;
     return true;
   }
 

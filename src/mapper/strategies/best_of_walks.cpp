@@ -1,5 +1,7 @@
 #include "best_of_walks.h"
 
+#include <utility>
+
 namespace sluice {
 
 void BestOfWalks::offer(double objective, const sampling::Genome& genome,
@@ -22,10 +24,9 @@ std::optional<sampling::Genome> BestOfWalks::below(double objective, sampling::M
   }
   sampling::Genome genome;
   for (std::size_t e = 0; e < choices.size(); ++e) {
-    const std::uint32_t t = space->add(e, choices[e].templ);
-    if (!space->is_choice(e, t, choices[e].trips) || !use->is_enough(e, t, choices[e].trips))
-      return std::nullopt;
-    genome.push_back(space->make_choice(e, t, choices[e].trips));
+    auto choice = use->choice(e, choices[e].templ, choices[e].trips, space);
+    if (!choice) return std::nullopt;
+    genome.push_back(std::move(choice));
   }
   return genome;
 }

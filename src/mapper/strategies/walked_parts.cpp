@@ -154,10 +154,10 @@ std::optional<sampling::Genome> WalkedParts::joined(sampling::MapSpace* space,
     const sampling::Genome best = run->record().elite().front();
     for (std::size_t i = 0; i < best.size(); ++i) {
       const std::size_t e = whole.size();
-      const std::uint32_t t = space->add(e, run->space().templates(i)[best[i]->templ]);
-      if (!space->is_choice(e, t, best[i]->trips) || !use->is_enough(e, t, best[i]->trips))
-        return std::nullopt;
-      whole.push_back(space->make_choice(e, t, best[i]->trips));
+      auto choice =
+          use->choice(e, run->space().templates(i)[best[i]->templ], best[i]->trips, space);
+      if (!choice) return std::nullopt;
+      whole.push_back(std::move(choice));
     }
   }
   if (!is_mapping(whole, *space)) return std::nullopt;
