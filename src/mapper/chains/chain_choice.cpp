@@ -155,12 +155,36 @@ class Placer {
   std::vector<Loop> loops_;
 };
 
+/// Whether the loops that an Einsum shares are those among these steps, in an order that they may
+/// have.
+bool shares_as_asked(const fused::Compatibility& own, const ChainSteps& asked) {
+  std::vector<ChainLoop> loops;
+  for (const auto& step : asked)
+    if (const auto* loop = std::get_if<ChainLoop>(&step)) loops.push_back(*loop);
+  if (own.loops.size() != loops.size()) return false;
+  std::size_t block = 0, next = 0;  // the last asked loop of those outside of a stop, and of all
+  for (std::size_t l = 0; l < own.loops.size(); ++l) {
+    const fused::FusedLoop& shared = own.loops[l];
+    const auto at = std::find_if(loops.begin(), loops.end(), [&](const ChainLoop& loop) {
+      return loop.variable == shared.variable && loop.trips == shared.trips &&
+             loop.spatial.has_value() == shared.spatial &&
+             (!loop.spatial || *loop.spatial == std::pair(shared.component, shared.dimension));
+    });
+    if (at == loops.end()) return false;
+    if (own.stop_before[l]) block = next;
+    const auto place = static_cast<std::size_t>(at - loops.begin());
+    if (place < block) return false;
+    next = std::max(next, place);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
                                       const EinsumChains::Worth& worth,
-                                      const fused::Compatibility* like, sampling::MapSpace* space,
-                                      sampling::FanoutUse* use) {
+                                      const fused::Compatibility* like, const ChainSteps& outermost,
+                                      sampling::MapSpace* space, sampling::FanoutUse* use) {
   constexpr std::size_t kMostTemplates = 2000, kMostPriced = 8;
   const BoundProblem& problem = space->problem();
   const std::vector<BoundCompute>& computes = problem[EinsumId(e)].computes;
@@ -185,7 +209,8 @@ std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
     if (!trips) continue;
     sampling::ChoicePtr choice = use->choice(e, std::move(templates[number]), *trips, space);
     if (!choice) continue;
-    if (like != nullptr && !(choice->compatibility == *like)) continue;
+    const fused::Compatibility& shared = choice->compatibility;
+    if (like != nullptr ? !(shared == *like) : !shares_as_asked(shared, outermost)) continue;
     const auto totals = space->price_alone(e, *choice);
     if (!totals) continue;
     if (const double own = worth(totals->energy_j, totals->latency_s); own < least) {

@@ -31,6 +31,7 @@ class AloneIn {
     for (const BoundCompute& compute : bound_.computes) settle_rules(compute);
     halve_double_buffers();
     leave_room(backings, halvings);
+    forget_other_accesses();
   }
 
   BoundProblem take() { return std::move(one_); }
@@ -98,6 +99,29 @@ class AloneIn {
     for (std::size_t i = 1; i < end; ++i)
       bound_.components[memories[i].index()].size_bits =
           std::ldexp(bound_.components[memories[i].index()].size_bits, -halvings);
+  }
+
+  /// Chains know one access to each tensor: of a state, the one that writes it, of other tensors the
+  /// first one. What the others cost is left out.
+  void forget_other_accesses() {
+    Einsum& einsum = one_.workload.einsums.front();
+    const auto is_other = [](const auto& all, const auto& access) {
+      const auto is_better = [&](const auto& other) {
+        return other.tensor == access.tensor &&
+               (other.is_output != access.is_output ? other.is_output : &other < &access);
+      };
+      return std::any_of(all.begin(), all.end(), is_better);
+    };
+    const auto forget = [&](auto* accesses) {
+      std::remove_reference_t<decltype(*accesses)> kept;
+      for (const auto& access : *accesses)
+        if (!is_other(*accesses, access)) kept.push_back(access);
+      *accesses = std::move(kept);
+    };
+    forget(&einsum.accesses);
+    forget(&bound_.accesses);
+    for (BoundAccess& access : bound_.accesses)
+      if (access.is_output) access.leaves_ranks = false;
   }
 
   BoundProblem one_;
@@ -186,7 +210,7 @@ bool EinsumSearch::search(std::size_t most_ways, bool goes_on, const EinsumChain
     tried_[*next] = 1;
     if (chains_.spreads()[*next].is_group) continue;
     for (const Chain& chain : chains_.good_chains(*next, worth, outermost_, cancel)) {
-      auto found = choice_of(chain, einsum_.index(), worth, like, space, use);
+      auto found = choice_of(chain, einsum_.index(), worth, like, outermost_, space, use);
       if (!found || price_of(found->totals) >= least_price) continue;
       least_price = price_of(found->totals);
       use_ = chains_.demanded_use(*next);

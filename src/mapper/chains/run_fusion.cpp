@@ -173,7 +173,7 @@ std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const
     for (std::size_t k = 0; k < run.tensors.size(); ++k) {
       const auto t = local_number(e, run.tensors[k]);
       for (std::size_t v = 0; t && v < space_.shape(e).sizes.size(); ++v)
-        if (const std::int32_t rank = space_.shape(e).shared_rank(*t, v, true); rank >= 0)
+        if (const std::int32_t rank = space_.shape(e).shared_rank(*t, v, false); rank >= 0)
           classes.join(first_variable[e - run.first] + v,
                        first_rank[k] + static_cast<std::size_t>(rank));
     }
@@ -191,8 +191,13 @@ std::vector<RunFusion::CommonLoop> RunFusion::common_loops(const Run& run) const
       }
       is_common = n == 1 && space_.shape(e).sizes[loop.variables.back()] == loop.size;
       for (std::size_t k = 0; k < run.tensors.size() && is_common; ++k)
-        if (const auto t = local_number(e, run.tensors[k]))
-          is_common = space_.shape(e).shared_rank(*t, loop.variables.back(), true) >= 0;
+        if (const auto t = local_number(e, run.tensors[k])) {
+          const auto is_shared = [&](bool spatial) {
+            return space_.shape(e).shared_rank(*t, loop.variables.back(), spatial) >= 0;
+          };
+          is_common = is_shared(false);
+          loop.may_spread = loop.may_spread && is_shared(true);
+        }
     }
     if (is_common) loops.push_back(std::move(loop));
   }
@@ -224,6 +229,7 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
     return n_loops[c] < space_.options().max_fused_loops_per_rank;
   };
   const auto may_all_spread = [&](std::size_t c, ComponentId component, std::uint32_t d) {
+    if (!run.loops[c].may_spread) return false;
     for (std::size_t e = run.first; e <= run.last; ++e) {
       const BoundEinsum& bound = problem[EinsumId(e)];
       const auto& spatial = bound.components[component.index()].spatial;

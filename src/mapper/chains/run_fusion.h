@@ -33,6 +33,7 @@ class RunFusion {
   struct CommonLoop {
     std::vector<std::size_t> variables;  ///< per Einsum of the run
     std::int64_t size = 1;
+    bool may_spread = true;  ///< not over the steps of a recurrence
   };
   /// Einsums [first, last].
   struct Run {
