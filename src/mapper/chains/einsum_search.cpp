@@ -101,8 +101,8 @@ class AloneIn {
           std::ldexp(bound_.components[memories[i].index()].size_bits, -halvings);
   }
 
-  /// Chains know one access to each tensor: of a state, the one that writes it, of other tensors the
-  /// first one. What the others cost is left out.
+  /// Chains know one access to each tensor: of a state, the one that writes it, of other tensors
+  /// the first one. What the others cost is left out.
   void forget_other_accesses() {
     Einsum& einsum = one_.workload.einsums.front();
     const auto is_other = [](const auto& all, const auto& access) {

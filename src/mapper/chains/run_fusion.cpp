@@ -301,8 +301,7 @@ std::optional<RunFusion::SharedLoops> RunFusion::draw_loops(const Run& run, Comp
 }
 
 Exchange RunFusion::exchange_of(const Run& run, std::size_t e, ComponentId memory,
-                                const SharedLoops& loops) const {
-  Exchange exchange;
+                                const SharedLoops& loops, Exchange exchange) const {
   const auto variable = [&](std::size_t c) { return run.loops[c].variables[e - run.first]; };
   for (const SharedLoops::Spatial& own : loops.spatial)
     exchange.outermost.emplace_back(ChainLoop{variable(own.loop), own.trips, own.dimension});
@@ -316,34 +315,46 @@ Exchange RunFusion::exchange_of(const Run& run, std::size_t e, ComponentId memor
   return exchange;
 }
 
-/// What Einsums exchange in inner memories now: those that hang together have one class.
+/// What Einsums exchange in inner memories now: those that hang together below loops have one
+/// class. What stays there for the whole run does not change with them.
 class RunFusion::Ties {
  public:
-  Ties(const sampling::MapSpace& space, std::optional<ComponentId> outermost, const Genome& now)
-      : classes_(now.size()), is_inner_(space.problem().workload.tensors.size(), 0) {
-    const BoundProblem& problem = space.problem();
-    for (std::size_t e = 0; e < now.size(); ++e) {
-      const sampling::BackingGroup* backing = space.backing_of(e, now[e]->templ);
-      const std::vector<std::uint32_t>& shared = space.shared_tensors(e);
-      for (std::size_t i = 0; backing != nullptr && i < shared.size(); ++i) {
-        if (backing->places[i].component == outermost) continue;
-        const TensorId tensor = space.shape(e).tensors[shared[i]].id;
-        for (const EinsumId user : problem.roles.users(tensor)) classes_.join(e, user.index());
+  Ties(const BoundProblem& problem, std::optional<ComponentId> outermost, const Genome& now)
+      : classes_(now.size()), is_inner_(problem.workload.tensors.size(), 0), stay_(now.size()) {
+    for (std::size_t e = 0; e < now.size(); ++e)
+      for (const fused::Backing& backing : now[e]->compatibility.backings) {
+        if (backing.component == outermost) continue;
+        const TensorId tensor = problem[EinsumId(e)].tensors[backing.tensor];
         is_inner_[tensor.index()] = 1;
+        if (backing.level == 0 && !backing.persistent) {
+          stay_[e].emplace_back(tensor, backing.component);
+          continue;
+        }
+        for (const EinsumId user : problem.roles.users(tensor)) classes_.join(e, user.index());
       }
-    }
   }
 
   std::size_t class_of(std::size_t einsum) const { return classes_.of(einsum); }
   bool is_inner(TensorId tensor) const { return is_inner_[tensor.index()] != 0; }
+  /// What an Einsum exchanges outside of all loops in inner memories, but for the run's tensors.
+  Exchange stays(std::size_t einsum, const Run& run) const {
+    Exchange exchange;
+    for (const auto& [tensor, memory] : stay_[einsum]) {
+      if (std::find(run.tensors.begin(), run.tensors.end(), tensor) != run.tensors.end()) continue;
+      exchange.backings.emplace_back(tensor, memory);
+      exchange.outermost.emplace_back(ChainNode{tensor, memory});
+    }
+    return exchange;
+  }
 
  private:
   Classes classes_;
-  std::vector<char> is_inner_;  ///< by TensorId
+  std::vector<char> is_inner_;                ///< by TensorId
+  std::vector<EinsumSearch::Backings> stay_;  ///< per Einsum
 };
 
-/// Others that exchange something in an inner memory with an Einsum of the run, or with one that
-/// does: they cannot stay as they are.
+/// Others that exchange something in an inner memory below loops with an Einsum of the run, or with
+/// one that does: they cannot stay as they are.
 std::vector<std::size_t> RunFusion::tied_to(const Run& run, const Ties& ties) const {
   std::set<std::size_t> of_run;
   for (std::size_t e = run.first; e <= run.last; ++e) of_run.insert(ties.class_of(e));
@@ -393,7 +404,7 @@ bool RunFusion::is_new(const Run& run, ComponentId memory, const SharedLoops& lo
 std::optional<Genome> RunFusion::draw(const Genome& now, const CostTotals& whole,
                                       RandomSource* random) {
   if (runs_.empty()) return std::nullopt;
-  const Ties ties(space_, outermost_, now);
+  const Ties ties(space_.problem(), outermost_, now);
   const Run& run = pick_run(ties, random);
   const std::vector<std::size_t> tied = tied_to(run, ties);
   if (run.last - run.first + 1 + tied.size() > kLongest) return std::nullopt;
@@ -402,24 +413,25 @@ std::optional<Genome> RunFusion::draw(const Genome& now, const CostTotals& whole
   if (!loops || !is_new(run, memory, *loops, random)) return std::nullopt;
   // What all of them hold at the same time has to fit.
   for (int halvings = 0; halvings <= sampling::kMostHalvings; ++halvings) {
-    auto changed = fused(run, memory, *loops, halvings, tied, now, whole);
+    auto changed = fused(run, memory, *loops, halvings, ties, tied, now, whole);
     if (!changed || space_.price(*changed)) return changed;
   }
   return std::nullopt;
 }
 
 std::optional<Genome> RunFusion::fused(const Run& run, ComponentId memory, const SharedLoops& loops,
-                                       int halvings, const std::vector<std::size_t>& tied,
-                                       const Genome& now, const CostTotals& whole) {
+                                       int halvings, const Ties& ties,
+                                       const std::vector<std::size_t>& tied, const Genome& now,
+                                       const CostTotals& whole) {
   Genome changed = now;
   for (std::size_t e = run.first; e <= run.last; ++e) {
-    Exchange exchange = exchange_of(run, e, memory, loops);
+    Exchange exchange = exchange_of(run, e, memory, loops, ties.stays(e, run));
     exchange.halvings = halvings;
     changed[e] = choices_.of(e, exchange, whole);
     if (!changed[e]) return std::nullopt;
   }
   for (const std::size_t e : tied) {
-    changed[e] = choices_.of(e, Exchange{}, whole);
+    changed[e] = choices_.of(e, ties.stays(e, run), whole);
     if (!changed[e]) return std::nullopt;
   }
   if (!space_.joins(changed)) return std::nullopt;

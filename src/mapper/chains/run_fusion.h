@@ -56,14 +56,15 @@ class RunFusion {
   std::size_t n_indexed(const Run& run, const CommonLoop& loop) const;
   std::optional<SharedLoops> draw_loops(const Run& run, ComponentId memory,
                                         sampling::RandomSource* random) const;
+  /// `exchange`: what else the Einsum exchanges in inner memories.
   Exchange exchange_of(const Run& run, std::size_t einsum, ComponentId memory,
-                       const SharedLoops& loops) const;
+                       const SharedLoops& loops, Exchange exchange) const;
 
   std::vector<std::size_t> tied_to(const Run& run, const Ties& ties) const;
   double saves(const Run& run, const Ties& ties) const;
   const Run& pick_run(const Ties& ties, sampling::RandomSource* random) const;
   std::optional<sampling::Genome> fused(const Run& run, ComponentId memory,
-                                        const SharedLoops& loops, int halvings,
+                                        const SharedLoops& loops, int halvings, const Ties& ties,
                                         const std::vector<std::size_t>& tied,
                                         const sampling::Genome& now, const CostTotals& whole);
   bool is_new(const Run& run, ComponentId memory, const SharedLoops& loops,
