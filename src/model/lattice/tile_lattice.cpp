@@ -345,7 +345,8 @@ void TileLattice::find_starts() {
     for (auto& [position, start] : starts_) {
       double& bits = start.bits[node.memory];
       bits += at < memories.size() ? tensor.places[at].bits[start_shape_] : kUnreached;
-      if (bits > chain_.size_bits[node.memory]) continue;
+      if (bits > chain_.size_bits[node.memory] || !may_follow(position_of(position), tensor, at))
+        continue;
       start.steps.push_back(step);
       next.emplace(position + (at + 1) * tensor.stride, std::move(start));
     }
