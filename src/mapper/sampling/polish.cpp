@@ -259,12 +259,13 @@ class Polish {
     settle(std::move(changed), tries, progress);
   }
 
-  /// Other exchanges of neighbours, some times.
+  /// Other exchanges of neighbours, for as long as some of them help.
   void fuse(int tries, const Progress& progress) {
-    constexpr int kDraws = 16;  // of which half come to nothing, soon
-    for (int i = 0; fuse_ && i < kDraws && !run_.record().over() && progress() < 1; ++i)
-      if (auto changed = fuse_(now_, totals_, &drawer_.random()))
-        settle(*std::move(changed), tries, progress);
+    constexpr int kDraws = 16;  // in vain, of which half come to nothing, soon
+    for (int left = kDraws; fuse_ && left > 0 && !run_.record().over() && progress() < 1; --left) {
+      auto changed = fuse_(now_, totals_, &drawer_.random());
+      if (changed && settle(*std::move(changed), tries, progress)) left = kDraws;
+    }
   }
 
   /// Another trip count of a loop that Einsums share: these are annealed.
@@ -342,19 +343,22 @@ class Polish {
     if (space_.joins(changed)) settle(std::move(changed), tries, progress);
   }
 
-  /// Anneals the Einsums that have changed, each by itself, and takes them, if the whole is better.
+  /// Anneals the Einsums that have changed, each by itself, and takes them, if the whole is better:
+  /// whether it did.
   /// What a first look finds far from good is not worth more, where prices are quick.
-  void settle(Genome changed, int tries, const Progress& progress) {
+  bool settle(Genome changed, int tries, const Progress& progress) {
     constexpr std::size_t kMost = 8;  // Einsums
-    if (differing(now_, changed).size() > kMost) return;
+    if (differing(now_, changed).size() > kMost) return false;
     if (prices_.knows_all()) {
       anneal_each(now_, &changed, kTriesPerWalk, progress);
-      if (cost(changed) >= (improve_ ? kNearer : kNear) * objective(totals_)) return;
+      if (cost(changed) >= (improve_ ? kNearer : kNear) * objective(totals_)) return false;
     }
     anneal_each(now_, &changed, tries, progress);
-    if (cost(changed) >= objective(totals_)) return;
+    if (cost(changed) >= objective(totals_)) return false;
     const Genome before = now_;
-    if (take(changed)) spread(before, changed, differing(before, changed));
+    if (!take(changed)) return false;
+    spread(before, changed, differing(before, changed));
+    return true;
   }
 
   /// The Einsums that are not as they were, beside all others.
