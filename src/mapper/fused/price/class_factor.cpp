@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mapper/shape/trip_choices.h"
+#include "sluice/mapper/mapper.h"
 
 namespace sluice::fused {
 namespace {
@@ -108,6 +109,21 @@ ClassFactor::ClassFactor(const BoundEinsum& bound, const EinsumShape& shape, con
     seen_.emplace(bound, shape, templ, cls, monomial);
   else
     plain_.emplace(bound, shape, templ, cls, monomial);
+}
+
+std::vector<double> ClassFactor::of_all(const ClassStates& states,
+                                        const std::atomic<bool>* cancel) {
+  constexpr std::size_t kBlock = MonomialFactor::kBlock;
+  std::vector<double> factors(states.size(), 0);
+  for (std::size_t begin = 0; begin < factors.size() && !is_cancelled(cancel); begin += kBlock) {
+    const std::size_t n = std::min(kBlock, factors.size() - begin);
+    if (states.is_even && plain_ && fixed_.empty()) {
+      plain_->of_even(states.state(begin), n, &factors[begin]);
+      continue;
+    }
+    for (std::size_t s = begin; s < begin + n; ++s) factors[s] = of(states.state(s));
+  }
+  return factors;
 }
 
 double ClassFactor::of(const std::int64_t* trips) {

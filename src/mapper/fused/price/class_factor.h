@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -24,6 +25,8 @@ class ClassFactor {
 
   /// For one state of the class's loops. Not safe to share between threads.
   double of(const std::int64_t* trips);
+  /// For all states; once `cancel` (may be null) is set, some are 0.
+  std::vector<double> of_all(const ClassStates& states, const std::atomic<bool>* cancel);
 
  private:
   std::vector<std::pair<std::size_t, std::int64_t>> fixed_;  ///< loops of the class, their trips

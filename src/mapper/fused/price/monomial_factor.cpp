@@ -1,6 +1,7 @@
 #include "monomial_factor.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "mapper/shape/trip_choices.h"
 #include "model/bind/index_extent.h"
@@ -121,6 +122,91 @@ double MonomialFactor::fetched(const std::int64_t* trips) const {
   if (window_ < 0) return volume;
   return std::min(
       volume, static_cast<double>(trip_count(trips[window_])) * coupled(above_with_window_, trips));
+}
+
+/// Times what loops run, per state.
+void MonomialFactor::multiply(const Loops& loops, const std::int64_t* trips, std::size_t n,
+                              double* row) const {
+  const std::size_t stride = cls_.loops.size();
+  for (const std::uint32_t l : loops)
+    for (std::size_t s = 0; s < n; ++s) row[s] *= static_cast<double>(trips[s * stride + l]);
+}
+
+/// What loops leave of a size, per state.
+void MonomialFactor::divide(double size, const Loops& loops, const std::int64_t* trips,
+                            std::size_t n, double* row) const {
+  std::fill_n(row, n, 1.0);
+  multiply(loops, trips, n, row);
+  for (std::size_t s = 0; s < n; ++s) row[s] = size / row[s];
+}
+
+void MonomialFactor::coupled(const std::vector<Above>& above, const std::int64_t* trips,
+                             std::size_t n, double* row) const {
+  std::vector<Row> tiles(above.size());
+  for (std::size_t i = 0; i < above.size(); ++i)
+    divide(static_cast<double>(above[i].size), above[i].loops, trips, n, tiles[i].data());
+  std::fill_n(row, n, 1.0);
+  for (const BoundIndex* index : indices_) {
+    Row extent;
+    std::fill_n(extent.begin(), n, static_cast<double>(1 + index->slack));
+    for (const BoundTerm& term : index->terms) {
+      const std::int32_t at = in_class_[static_cast<std::size_t>(term.variable)];
+      if (at < 0) continue;
+      const Row& tile = tiles[static_cast<std::size_t>(at)];
+      const auto steps = static_cast<double>(std::abs(term.coefficient));
+      for (std::size_t s = 0; s < n; ++s) extent[s] += steps * (tile[s] - 1);
+    }
+    if (is_whole_backing_) widen(*index, above, tiles, n, extent.data());
+    for (std::size_t s = 0; s < n; ++s) row[s] *= extent[s];
+  }
+}
+
+/// What a backing node holds where an access sees these extents.
+void MonomialFactor::widen(const BoundIndex& index, const std::vector<Above>& above,
+                           const std::vector<Row>& tiles, std::size_t n, double* extent) const {
+  for (std::size_t s = 0; s < n; ++s) {
+    const bool is_tiled =
+        std::any_of(index.terms.begin(), index.terms.end(), [&](const BoundTerm& term) {
+          const std::int32_t at = in_class_[static_cast<std::size_t>(term.variable)];
+          const auto i = static_cast<std::size_t>(at);
+          return at >= 0 && tiles[i][s] < static_cast<double>(above[i].size);
+        });
+    extent[s] = static_cast<double>(
+        is_tiled ? backing_extent(index, static_cast<std::int64_t>(extent[s])) : index.whole);
+  }
+}
+
+void MonomialFactor::fetched(const std::int64_t* trips, std::size_t n, double* row) const {
+  coupled(above_, trips, n, row);
+  if (window_ < 0) return;
+  Row moved;
+  coupled(above_with_window_, trips, n, moved.data());
+  multiply({static_cast<std::uint32_t>(window_)}, trips, n, moved.data());
+  for (std::size_t s = 0; s < n; ++s) row[s] = std::min(row[s], moved[s]);
+}
+
+void MonomialFactor::of_even(const std::int64_t* trips, std::size_t n, double* factors) const {
+  double size = 1;
+  switch (volume_) {
+    case Volume::kNone:
+      std::fill_n(factors, n, 1.0);
+      break;
+    case Volume::kTile:
+      divide(static_cast<double>(above_.front().size), above_.front().loops, trips, n, factors);
+      break;
+    case Volume::kProduct:
+      for (const std::uint32_t v : cls_.variables) size *= static_cast<double>(shape_.sizes[v]);
+      divide(size, above_all_, trips, n, factors);
+      break;
+    case Volume::kCoupled:
+      fetched(trips, n, factors);
+      break;
+  }
+  multiply(multiplied_, trips, n, factors);
+  const std::size_t stride = cls_.loops.size();
+  for (const std::uint32_t l : none_runs_)
+    for (std::size_t s = 0; s < n; ++s)
+      if (trips[s * stride + l] != 1) factors[s] = 0;
 }
 
 /// Where every loop of the class has tiles of one size.

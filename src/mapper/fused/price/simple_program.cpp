@@ -62,24 +62,14 @@ class Tabulator {
     std::int32_t product = -1;  // -1: constant alone
   };
 
-  std::vector<double> factors(std::size_t cls, const Monomial& monomial) const {
-    const ClassStates& states = tables_[cls]->states;
-    std::vector<double> values;
-    values.reserve(states.size());
-    ClassFactor factor(bound_, shape_, templ_, classes_[cls], monomial);
-    for (std::size_t s = 0; s < states.size(); ++s) {
-      if (s % 1024 == 0 && is_cancelled(cancel_)) break;
-      values.push_back(factor.of(states.state(s)));
-    }
-    values.resize(states.size(), 0);
-    return values;
-  }
-
   /// Index into the program's columns of the class, or -1: the factor is the same for all states,
   /// and multiplied to `constant`.
   std::int32_t column(std::size_t cls, const Monomial& monomial, double* constant) {
-    const Column* known = tables_[cls]->column(factor_key(bound_, templ_, classes_[cls], monomial),
-                                               [&] { return factors(cls, monomial); });
+    const Column* known =
+        tables_[cls]->column(factor_key(bound_, templ_, classes_[cls], monomial), [&] {
+          return ClassFactor(bound_, shape_, templ_, classes_[cls], monomial)
+              .of_all(tables_[cls]->states, cancel_);
+        });
     if (known->minimum == known->maximum) {
       *constant *= known->minimum;
       return -1;

@@ -42,6 +42,7 @@ std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template
 struct ClassStates {
   std::size_t n_loops = 0;
   std::vector<std::int64_t> trips;
+  bool is_even = true;  ///< no loop has uneven tiles
   std::size_t size() const { return n_loops == 0 ? 1 : trips.size() / n_loops; }
   const std::int64_t* state(std::size_t s) const { return trips.data() + s * n_loops; }
 };

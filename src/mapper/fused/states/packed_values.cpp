@@ -1,5 +1,6 @@
 #include "packed_values.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -52,8 +53,11 @@ PackedValues::PackedValues(const std::vector<double>& values) {
   constexpr std::uint32_t kMostNarrow = std::numeric_limits<std::uint16_t>::max();
   Numbering numbering(&different_);
   narrow_.reserve(values.size());
+  double last = 0;
+  std::uint32_t number = 0;
   for (const double value : values) {
-    const std::uint32_t number = numbering.number(value);
+    if (value != last || different_.empty()) number = numbering.number(value);  // often the same
+    last = value;
     if (number > kMostNarrow && wide_.empty()) {
       wide_.reserve(values.size());
       wide_.assign(narrow_.begin(), narrow_.end());
@@ -69,7 +73,13 @@ PackedValues::PackedValues(const std::vector<double>& values) {
 std::uint64_t PackedValues::hash() const {
   std::uint64_t hash = size();
   for (const double value : different_) hash = KeyHash::mix(hash ^ bits_of(value));
-  for (std::size_t i = 0; i < size(); ++i) hash = KeyHash::mix(hash ^ number(i));
+  constexpr std::size_t kAtOnce = 4;
+  for (std::size_t i = 0; i < size(); i += kAtOnce) {
+    std::uint64_t numbers = 0;
+    for (std::size_t k = i; k < std::min(i + kAtOnce, size()); ++k)
+      numbers = std::rotl(numbers, 16) ^ number(k);
+    hash = KeyHash::mix(hash ^ numbers);
+  }
   return hash;
 }
 

@@ -27,6 +27,8 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
                                        const ClassLimits& limits) {
   auto table = std::make_shared<StateTable>();
   table->states = enumerate_states(shape, cls, limits);
+  table->states.is_even =
+      std::none_of(table->states.trips.begin(), table->states.trips.end(), is_uneven);
   constexpr std::size_t kBetween = 4096;
   std::vector<std::int64_t> trips;
   for (std::size_t s = 0; s < table->states.size(); ++s) {
