@@ -91,16 +91,29 @@ std::size_t Search::most_templates() const {
   return is_limited ? static_cast<std::size_t>(options_.max_templates) + 1 : TemplateLimits{}.cap;
 }
 
+/// Whether walks go on where it ends with nothing.
+bool Search::may_leave_it() const {
+  return control_.has_walks && uses_incumbent() && options_.budget_seconds && !may_draw();
+}
+
+/// The same where a share of the templates is compiled after so long (s): all that comes then takes
+/// at least as long again.
+bool Search::takes_too_long(double seconds, double share) const {
+  constexpr double kLook = 0.1, kMost = 0.3, kMostExpected = 0.6;  // of the budget
+  if (!may_leave_it()) return false;
+  const double taken = seconds / *options_.budget_seconds;
+  return taken > kMost || (taken > kLook && taken > kMostExpected * share);
+}
+
 /// Templates of many Einsums that can be compiled and joined within the budget of time, about: with
 /// more of them, walks make better use of it. Draws do where may_draw().
 std::size_t Search::most_in_time() const {
   constexpr double kPerSecond = 10'000, kMost = 1e9;
-  const bool has_walks = control_.has_walks && uses_incumbent() && options_.budget_seconds;
-  if (!has_walks || may_draw()) return TemplateLimits{}.cap;
+  if (!may_leave_it()) return TemplateLimits{}.cap;
   return static_cast<std::size_t>(std::min(kMost, kPerSecond * *options_.budget_seconds)) + 1;
 }
 
-bool Search::takes_too_long() const {
+bool Search::are_too_many_in_time() const {
   std::size_t n = 0;
   for (const std::vector<Template>& templates : templates_.lists()) n += templates.size();
   return n >= most_in_time();

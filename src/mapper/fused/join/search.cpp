@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -202,25 +203,36 @@ JoinResult Search::join(std::size_t beam) {
   return join_pmappings(context);
 }
 
-void Search::compile_templates() {
+/// False: it would take too long.
+bool Search::compile_templates() {
   compiled_.resize(shapes_.size());
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     if (same_as_[e] == e) compiled_[e].resize(templates_[e].size());
   std::vector<std::pair<std::size_t, std::size_t>> all;  // Einsums and their templates
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     for (std::size_t t = 0; t < compiled_[e].size(); ++t) all.emplace_back(e, t);
+  // In an order that makes some of them stand for all.
+  constexpr std::size_t kStep = 7919;  // prime
+  const std::size_t step = all.size() % kStep == 0 ? 1 : kStep;
+  const auto start = std::chrono::steady_clock::now();
+  std::atomic<std::size_t> n_done = 0;
+  std::atomic<bool> is_over = false;
   std::vector<StateTables>& tables = *state_tables_;
   parallel_for(options_.threads, all.size(), [&](std::size_t i) {
-    const auto [e, t] = all[i];
-    if (cancelled()) return;
+    const auto [e, t] = all[i * step % all.size()];
+    if (cancelled() || is_over) return;
     compiled_[e][t] = compile_template(tile_context(e), templates_[e][t], &tables[e]);
+    const auto n = static_cast<double>(++n_done);
+    if (takes_too_long(seconds_since(start), n / static_cast<double>(all.size()))) is_over = true;
   });
-  if (cancelled()) return;
+  if (is_over) return false;
+  if (cancelled()) return true;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     number_columns(compiled_[e]);
     share_usages(templates_[e], &compiled_[e]);
     mark_repeats(&compiled_[e], options_.threads, control_.cancel);
   }
+  return true;
 }
 
 /// What an Einsum costs at least by the bounds of its templates and of all mappings.
@@ -567,7 +579,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   starts_from_mapping_ = uses_incumbent() && std::isfinite(control_.incumbent->objective());
   draw_first();
   make_shapes({.cancel = control_.cancel, .cap = most_templates(), .cap_of_all = most_in_time()});
-  if (takes_too_long()) return nothing_yet(seconds_since(start));
+  if (are_too_many_in_time()) return nothing_yet(seconds_since(start));
   if (is_too_many()) {
     if (auto drawn = draw_only(start)) return std::move(*drawn);
     make_shapes({.cancel = control_.cancel});
@@ -576,8 +588,8 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   if (cancelled()) return nothing_yet(seconds_since(start));
   find_isomorphic();
   find_tracked();
-  compile_templates();
-  if (cancelled()) return nothing_yet(seconds_since(start));  // bounds are those of all templates
+  if (!compile_templates() || cancelled())
+    return nothing_yet(seconds_since(start));  // bounds are those of all templates
   if (bounds_apply()) {
     if (has_chains())
       chained_ = options_.constraints == Constraints{}

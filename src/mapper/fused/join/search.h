@@ -36,13 +36,15 @@ class Search {
   void draw_more();
   std::size_t most_templates() const;
   std::size_t most_in_time() const;
-  bool takes_too_long() const;
+  bool may_leave_it() const;
+  bool are_too_many_in_time() const;
+  bool takes_too_long(double seconds, double share) const;
   bool is_too_many() const;
   std::optional<MapperResult> draw_only(Clock::time_point start);
   void find_isomorphic();
   bool is_alike(std::size_t a, std::size_t b) const;
   void find_tracked();
-  void compile_templates();
+  bool compile_templates();
   ExchangeGraph connect(std::size_t beam) const;
   JoinResult join(std::size_t beam);
   void find_least();
