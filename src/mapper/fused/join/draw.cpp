@@ -31,8 +31,7 @@ bool Search::draw() {
   drawn.find_isomorphic();
   drawn.find_tracked();
   drawn.state_tables_ = state_tables_;  // what earlier draws tabulated
-  drawn.compile_templates();
-  if (cancelled()) return false;
+  if (!drawn.compile_templates() || cancelled()) return false;
   drawn.scout();
   const JoinResult join = drawn.search_exactly();
   for (StateTables& tables : *state_tables_) tables.forget_tries();

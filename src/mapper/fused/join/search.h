@@ -44,7 +44,7 @@ class Search {
   void find_isomorphic();
   bool is_alike(std::size_t a, std::size_t b) const;
   void find_tracked();
-  bool compile_templates();
+  [[nodiscard]] bool compile_templates();
   ExchangeGraph connect(std::size_t beam) const;
   JoinResult join(std::size_t beam);
   void find_least();
