@@ -411,31 +411,28 @@ std::optional<Genome> RunFusion::draw(const Genome& now, const CostTotals& whole
   const ComponentId memory = random->pick(run.memories);
   const auto loops = draw_loops(run, memory, random);
   if (!loops || !is_new(run, memory, *loops, random)) return std::nullopt;
+  Exchanges exchanges;
+  for (std::size_t e = run.first; e <= run.last; ++e)
+    exchanges.emplace_back(e, exchange_of(run, e, memory, *loops, ties.stays(e, run)));
+  const std::size_t n_run = exchanges.size();
+  for (const std::size_t e : tied) exchanges.emplace_back(e, ties.stays(e, run));
   // What all of them hold at the same time has to fit.
   for (int halvings = 0; halvings <= sampling::kMostHalvings; ++halvings) {
-    auto changed = fused(run, memory, *loops, halvings, ties, tied, now, whole);
+    for (std::size_t i = 0; i < n_run; ++i) exchanges[i].second.halvings = halvings;
+    auto changed = exchanged(exchanges, now, whole);
     if (!changed || space_.price(*changed)) return changed;
   }
   return std::nullopt;
 }
 
-std::optional<Genome> RunFusion::fused(const Run& run, ComponentId memory, const SharedLoops& loops,
-                                       int halvings, const Ties& ties,
-                                       const std::vector<std::size_t>& tied, const Genome& now,
-                                       const CostTotals& whole) {
-  Genome changed = now;
-  for (std::size_t e = run.first; e <= run.last; ++e) {
-    Exchange exchange = exchange_of(run, e, memory, loops, ties.stays(e, run));
-    exchange.halvings = halvings;
-    changed[e] = choices_.of(e, exchange, whole);
-    if (!changed[e]) return std::nullopt;
+std::optional<Genome> RunFusion::exchanged(const Exchanges& exchanges, Genome now,
+                                           const CostTotals& whole) {
+  for (const auto& [e, exchange] : exchanges) {
+    now[e] = choices_.of(e, exchange, whole);
+    if (!now[e]) return std::nullopt;
   }
-  for (const std::size_t e : tied) {
-    changed[e] = choices_.of(e, ties.stays(e, run), whole);
-    if (!changed[e]) return std::nullopt;
-  }
-  if (!space_.joins(changed)) return std::nullopt;
-  return changed;
+  if (!space_.joins(now)) return std::nullopt;
+  return now;
 }
 
 }  // namespace sluice::chains

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "chain_choices.h"
@@ -13,8 +14,8 @@ namespace sluice::chains {
 
 /// Puts what neighbouring Einsums exchange with each other alone into an inner memory, below loops
 /// that all of them share: over the instances outside of that memory, as many as there are, and in
-/// time until it has room. Others that exchanged something with them take it from the outermost
-/// memory again. One Einsum after the other never comes there, as each must change with
+/// time until it has room. Others that exchanged something with them below loops take it from the
+/// outermost memory again. One Einsum after the other never comes there, as each must change with
 /// all others. Which Einsums, memory and loops is drawn at random.
 class RunFusion {
  public:
@@ -63,10 +64,11 @@ class RunFusion {
   std::vector<std::size_t> tied_to(const Run& run, const Ties& ties) const;
   double saves(const Run& run, const Ties& ties) const;
   const Run& pick_run(const Ties& ties, sampling::RandomSource* random) const;
-  std::optional<sampling::Genome> fused(const Run& run, ComponentId memory,
-                                        const SharedLoops& loops, int halvings, const Ties& ties,
-                                        const std::vector<std::size_t>& tied,
-                                        const sampling::Genome& now, const CostTotals& whole);
+  /// Einsums that change, and how they exchange their tensors then.
+  using Exchanges = std::vector<std::pair<std::size_t, Exchange>>;
+  /// Nothing where chains know no choice for one of them, or they do not join.
+  std::optional<sampling::Genome> exchanged(const Exchanges& exchanges, sampling::Genome now,
+                                            const CostTotals& whole);
   bool is_new(const Run& run, ComponentId memory, const SharedLoops& loops,
               sampling::RandomSource* random);
 

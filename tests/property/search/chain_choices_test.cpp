@@ -12,7 +12,7 @@
 #include "mapper/sampling/drawer.h"
 #include "mapper/strategies/walks.h"
 #include "oracle/compare.h"
-#include "sluice/frontend/load.h"
+#include "oracle/compound/compound_case.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/support/error.h"
 #include "support/random_cases.h"
@@ -184,18 +184,15 @@ TEST(ChainChoices, FuseNeighboursWithinTheSpace) {
 
 /// The least energy of runs that are fused in a mapping that exchanges all in the outermost memory,
 /// over that of the best mapping.
-double fused_over_best(const std::string& text) {
-  const auto specs = load_specs_from_text({{"network.yaml", text}}, {});
-  SLUICE_CHECK(specs.has_value(), to_string(specs.error()));
-  const auto problem = bind(*specs->workload, *specs->arch);
-  SLUICE_CHECK(problem.has_value(), to_string(problem.error()));
+double fused_over_best(int n_draws, const std::string& text) {
+  const BoundProblem problem = oracle::bind_compound(text);
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
   options = options_of_walks(options);
-  sampling::MapSpace space(*problem, options);
+  sampling::MapSpace space(problem, options);
   sampling::FanoutUse use(space);
   sampling::Drawer drawer(space, &use, sampling::RandomSource(1), nullptr);
-  ChainStart start(*problem, options, nullptr);
+  ChainStart start(problem, options, nullptr);
   constexpr std::size_t kWays = 4;
   start.search(kWays, nullptr, &space, &use);
   const auto plain = start.genome(space, nullptr);
@@ -204,18 +201,17 @@ double fused_over_best(const std::string& text) {
   ChainChoices choices(&space, &use, nullptr);
   RunFusion fusion(space, &choices);
   double least_j = whole->energy_j;
-  constexpr int kDraws = 400;
-  for (int i = 0; i < kDraws; ++i)
+  for (int i = 0; i < n_draws; ++i)
     if (const auto fused = fusion.draw(*plain, *whole, &drawer.random()))
       least_j = std::min(least_j, space.price(*fused).value().energy_j);
-  const auto best = standard_mappers().find("fused")->map(*problem, options, {});
+  const auto best = standard_mappers().find("fused")->map(problem, options, {});
   return least_j / best.value().mappings.front().cost.energy_j;
 }
 
 // K and V of a head fill half of the buffer, so that loops over rows of Q must stand below K's
 // node, and no Einsum may have more of the buffer than the others leave it.
 TEST(ChainChoices, FuseAttentionWithRoomForAllOfIt) {
-  const double over_best = fused_over_best(R"yaml(workload:
+  const double over_best = fused_over_best(100, R"yaml(workload:
   rank_sizes: {H: 2, M: 64, P: 64, E: 16, F: 16}
   bits_per_value: {All: 8}
   einsums:
@@ -237,7 +233,7 @@ arch:
 // The state is handed on below a loop over its steps, outside of local memories that nothing of the
 // buffer may stand below.
 TEST(ChainChoices, FuseARecurrenceBelowItsSteps) {
-  const double over_best = fused_over_best(R"yaml(workload:
+  const double over_best = fused_over_best(400, R"yaml(workload:
   rank_sizes: {I: 32, E: 32, N: 4}
   bits_per_value: {All: 8}
   initial: {H: 0}

@@ -10,7 +10,7 @@
 #include "mapper/sampling/map_space.h"
 #include "mapper/strategies/walks.h"
 #include "oracle/compare.h"
-#include "sluice/frontend/load.h"
+#include "oracle/compound/compound_case.h"
 #include "support/random_cases.h"
 
 namespace sluice::fused {
@@ -91,7 +91,7 @@ TEST(ClassFactor, OfManyStatesAreThoseOfEach) {
 }
 
 TEST(ClassFactor, OfMoreStatesThanStandSideBySide) {
-  const auto specs = load_specs_from_text({{"convolution.yaml", R"yaml(workload:
+  const BoundProblem problem = oracle::bind_compound(R"yaml(workload:
   rank_sizes: {M: 64, C: 12, P: 24, R: 3, H: 49}
   bits_per_value: {All: 8}
   einsums: ["O[m,p] = I[c,H:2*p+r] * W[m,c,r]"]
@@ -101,12 +101,8 @@ arch:
   - !Memory {name: Buffer, size: 4 KiB, tensors: {keep: All}, actions: [{name: read, energy: 1 pJ/bit, throughput: 16 GB/s}, {name: write, energy: 1 pJ/bit, throughput: 16 GB/s}]}
   - !Memory {name: Local, size: 64 B, spatial: [{name: X, fanout: 8}], tensors: {keep: All}, actions: [{name: read, energy: 0.1 pJ/bit, throughput: inf}, {name: write, energy: 0.1 pJ/bit, throughput: inf}]}
   - !Compute {name: PE, actions: [{name: compute, energy: 0.1 pJ, throughput: 16 GHz}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem.has_value()) << to_string(problem.error());
-  FactoredProblem convolution(*problem, {});
+)yaml");
+  FactoredProblem convolution(problem, {});
   convolution.run();
   EXPECT_GT(convolution.n_coupled, 0U);
   EXPECT_GT(convolution.n_large, 0U);

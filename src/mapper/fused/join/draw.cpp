@@ -95,8 +95,8 @@ bool Search::may_leave_it() const {
   return control_.has_walks && uses_incumbent() && options_.budget_seconds && !may_draw();
 }
 
-/// The same where a share of the templates is compiled after so long (s): all that comes then takes
-/// at least as long again.
+/// Whether to leave the rest of the budget to walks where a share of the templates is compiled
+/// after so long (s): all that comes then takes at least as long again.
 bool Search::takes_too_long(double seconds, double share) const {
   constexpr double kLook = 0.1, kMost = 0.3, kMostExpected = 0.6;  // of the budget
   if (!may_leave_it()) return false;
