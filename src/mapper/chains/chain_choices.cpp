@@ -100,10 +100,20 @@ sampling::ChoicePtr ChainChoices::find(std::size_t e, const Exchange& exchange,
     search.search(kFewWays, false, worth(space_.options().objectives.front(), whole), like, &space_,
                   &use_, cancel_);
     if (search.best()) known.choice = search.best()->choice;
+    if (known.choice && like == nullptr) know(e, known.choice, exchange.halvings);
   }
   const sampling::ChoicePtr& found = known.choice;
   if (!found || !space_.is_choice(e, found->templ, found->trips)) return nullptr;
   return space_.make_choice(e, found->templ, found->trips);
+}
+
+/// It is what chains have for all that exchange their tensors as it does.
+void ChainChoices::know(std::size_t e, const sampling::ChoicePtr& choice, int halvings) {
+  auto exchange = exchange_of(space_, e, *choice);
+  if (!exchange) return;
+  exchange->halvings = halvings;
+  Known& alike = known_[key_of(e, *exchange, true)];
+  if (!std::exchange(alike.is_asked, true) && !alike.choice) alike.choice = choice;
 }
 
 std::vector<ChainChoices::Alike> ChainChoices::alike_in(const sampling::Genome& now,

@@ -66,6 +66,7 @@ class ChainChoices {
   Key key_of(std::size_t einsum, const Exchange& exchange, bool is_alike) const;
   sampling::ChoicePtr find(std::size_t einsum, const Exchange& exchange,
                            const fused::Compatibility* like, const CostTotals& whole);
+  void know(std::size_t einsum, const sampling::ChoicePtr& choice, int halvings);
   std::vector<Alike> alike_in(const sampling::Genome& now, const EinsumChains::Worth& worth);
   void look(const sampling::Genome& now, const EinsumChains::Worth& worth, double seconds,
             std::vector<Alike>* all);

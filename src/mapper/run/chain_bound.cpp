@@ -8,6 +8,7 @@
 
 #include "chain_mapping.h"
 #include "mapper/common/parallel.h"
+#include "mapper/common/surely_below.h"
 #include "mapper/request/constraint_check.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
@@ -17,7 +18,6 @@
 namespace sluice {
 namespace {
 
-constexpr double kOtherOrder = 1e-12;  // of sums in another order
 constexpr double kAbove = 1 + 1e-9;
 
 /// Whether every fanout is used as much as `min_usage` wants: what uses less may be in the space or
@@ -105,7 +105,7 @@ bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomi
     parallel_for(threads_, count, body);
   };
   const auto tell_bound = [&] {
-    const double bound = std::min(chains_->bound(), known.objective()) * (1 - kOtherOrder);
+    const double bound = surely_below(std::min(chains_->bound(), known.objective()));
     if (bound > told && tell) tell(bound);
     told = std::max(told, bound);
   };
@@ -150,9 +150,8 @@ void ChainBound::offer(std::vector<Chain> chains) {
 }
 
 std::optional<MappedResult> ChainBound::proven() const {
-  const bool is_proven =
-      best_ && objective_value(options_.objectives.front(), best_->cost) * (1 - kOtherOrder) <=
-                   chains_->bound();
+  const bool is_proven = best_ && surely_below(objective_value(options_.objectives.front(),
+                                                               best_->cost)) <= chains_->bound();
   return is_proven ? best_ : std::nullopt;
 }
 

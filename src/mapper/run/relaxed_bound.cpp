@@ -9,6 +9,7 @@
 
 #include "chain_bound.h"
 #include "mapper/common/room_for_chains.h"
+#include "mapper/common/surely_below.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/strategies/fused_mapper.h"
@@ -22,7 +23,6 @@ namespace sluice {
 namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-constexpr double kOtherOrder = 1e-12;  // of sums in another order
 
 /// What constraints ask of the components that a relaxed machine keeps.
 Constraints kept_constraints(const Constraints& constraints, const std::vector<ComponentId>& kept) {
@@ -136,7 +136,7 @@ double bound_with(const BoundProblem& problem, const MapperOptions& options, Com
   double known = 0;
   const auto tell = std::exchange(control.bound, {});
   const auto take = [&](double bound) {
-    bound = std::min(bound, limit) * (1 - kOtherOrder);
+    bound = surely_below(std::min(bound, limit));
     if (!(bound > known)) return;  // nor where it is not a number
     known = bound;
     if (tell) tell(bound);

@@ -74,6 +74,7 @@ class Polish {
     if (now_.empty()) return tries;
     make_alike();
     constexpr int kMoves = 8;  // where few tries make an Einsum good
+    fuse(tries / 4, progress);
     if (improve_)
       for (const Alike& alike : by_share())
         if (!over()) improve(alike, kTriesPerWalk, progress);

@@ -219,9 +219,10 @@ void Walks::walk(std::size_t round, double seconds) {
   find_chains(&run, round, seconds);
   if (round > 1) refine_best(&run, seconds);
   if (round > 0) begin = std::chrono::steady_clock::now();
-  const bool is_chained = round == 0 && takes_chains_ && parts_->empty();
+  const bool is_chained = round == 0 && takes_chains_;
   const bool is_other = round % kPolished == 0 && !is_chained;
-  if (!parts_->empty() && (round == 0 || (round % 2 == 0 && !is_other))) {
+  const bool is_fused = is_chained && has_any();  // by polish()
+  if (!parts_->empty() && !is_fused && (round == 0 || (round % 2 == 0 && !is_other))) {
     walk_parts(&run, seconds);
     if (has_any()) return;
     begin = std::chrono::steady_clock::now();

@@ -252,6 +252,26 @@ arch:
   EXPECT_LE(over_best, 1.1);
 }
 
+// What the second half takes from the first one lies below the loops that all of them share; what
+// each half exchanges within itself has room below more of them.
+TEST(ChainChoices, FuseRunsWithinARun) {
+  const double over_best = fused_over_best(200, R"yaml(workload:
+  rank_sizes: {P: 32, K: 32, M: 32}
+  bits_per_value: {All: 8}
+  einsums:
+  - "D[k,p] = X[k,p] * WD[k]"
+  - "DR[k,p] = max(D[k,p], 0)"
+  - "Y[m,p] = DR[k,p] * WY[m,k]"
+  - "YR[m,p] = max(Y[m,p], 0)"
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 8 pJ/bit, throughput: 8 GB/s}, {name: write, energy: 8 pJ/bit, throughput: 8 GB/s}]}
+  - !Memory {name: Buffer, size: 640 B, tensors: {keep: All}, actions: [{name: read, energy: 0.1 pJ/bit, throughput: 16 GB/s}, {name: write, energy: 0.1 pJ/bit, throughput: 16 GB/s}]}
+  - !Compute {name: PE, actions: [{name: compute, energy: 0.1 pJ, throughput: 16 GHz}]}
+)yaml");
+  EXPECT_LE(over_best, 1.02);
+}
+
 TEST(ChainChoices, AreChoicesOfTheSpaceThatExchangeTheSame) {
   const testing::RandomCases cases = testing::random_cases(200);
   std::int64_t n_started = 0, n_asked = 0, n_given = 0, n_better = 0, n_best = 0, n_refined = 0;

@@ -47,14 +47,16 @@ bool expect_agreement(const oracle::RandomCase& drawn, std::uint64_t seed) {
   const Outcome all = ask("exhaustive", drawn.problem, options, 2'000);
   if (is_complete(all)) {
     EXPECT_EQ(all.has_value(), best.has_value()) << oracle::to_yaml(drawn.spec);
-    if (all && best)
+    if (all && best) {
       EXPECT_NEAR(*edp_of(all), *best, kOrderOfSums * *best) << oracle::to_yaml(drawn.spec);
+    }
   }
   for (const char* mapper : {"exhaustive", "random", "anneal", "genetic", "iterative"})
-    if (const auto found = edp_of(ask(mapper, drawn.problem, options, 50)))
+    if (const auto found = edp_of(ask(mapper, drawn.problem, options, 50))) {
       EXPECT_TRUE(best && *found >= *best * (1 - kOrderOfSums))
           << mapper << " finds " << *found << "\n"
           << oracle::to_yaml(drawn.spec);
+    }
   return is_complete(all);
 }
 

@@ -7,6 +7,7 @@
 
 #include "loop_search.h"
 #include "mapper/common/parallel.h"
+#include "mapper/common/surely_below.h"
 #include "sluice/model/einsum_chains.h"
 #include "state_lists.h"
 #include "support/atomic_extremes.h"
@@ -181,8 +182,7 @@ EnergyLatency least_cost(const TileSearchContext& searched, const std::vector<Te
     return result;
   }
   if (const auto least = least_by_chains(context, compiled, result.latency, known.energy)) {
-    constexpr double kOtherOrder = 1e-12;  // of sums in another order
-    result.energy = std::max(loose.energy, *least * (1 - kOtherOrder));
+    result.energy = std::max(loose.energy, surely_below(*least));
     return result;
   }
   result.energy =
