@@ -142,15 +142,16 @@ double RunFusion::gain(const Genome& now, const FusedRun& fused, const Ties& tie
   return sum;
 }
 
-/// Of several that were not drawn yet.
+/// Of several that were not drawn yet, of more and more as draws go on.
 std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties,
                                              RandomSource* random) {
-  constexpr int kDrawn = 16;
+  constexpr std::size_t kFew = 32, kEach = 2, kMany = 256;
   constexpr double kLittle = 1e-4, kInVain = 0.25;  // share of all bits; how often to try it
   const Picks runs = picks(ties);
   std::optional<FusedRun> best;
   double most = 0;
-  for (int i = 0; i < kDrawn; ++i) {
+  const std::size_t n_drawn = std::min(kMany, kFew + kEach * drawn_.size());
+  for (std::size_t i = 0; i < n_drawn; ++i) {
     const Run& run = runs.pick(runs_, random);
     const std::size_t n = run.size() + tied_to(run, ties).size();
     if (n > Runs::kLongest) continue;

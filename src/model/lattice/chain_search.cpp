@@ -224,7 +224,7 @@ class TileLattice::Search {
       std::size_t from = i;
       while (from > 0 && !tensor.known->must[from - 1]) --from;
       if (tensor.known->is_backed_first || i > tensor.known->last_backing ||
-          tensor.first_j[label.shape] > 0)
+          tensor.first_j[label.shape] > 0 || !lattice_.may_be_first(tensor, i))
         from = std::max<std::size_t>(from, 1);
       for (; from <= i; ++from) {
         Position earlier = position;

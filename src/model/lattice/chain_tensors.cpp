@@ -38,6 +38,41 @@ bool are_copies(const Workload& workload, TensorId a, TensorId b) {
   return std::find(found.begin(), found.end(), b) != found.end();
 }
 
+/// Whether all that use a tensor may share a loop over one of its ranks: each has a variable that
+/// walks it alone. Of copies, and of tensors that several Einsums make, nothing is said.
+bool all_may_share(const BoundProblem& problem, TensorId tensor, std::size_t rank) {
+  if (problem.roles.has_several_makers(tensor)) return true;
+  const std::vector<EinsumId> users = problem.roles.users(tensor);
+  return std::all_of(users.begin(), users.end(), [&](EinsumId user) {
+    if (problem.workload[user].is_copy_operation) return true;
+    const BoundEinsum& bound = problem[user];
+    return std::any_of(bound.accesses.begin(), bound.accesses.end(),
+                       [&](const BoundAccess& access) {
+                         if (bound.tensors[static_cast<std::size_t>(access.tensor)] != tensor)
+                           return false;
+                         const std::vector<BoundTerm>& terms = access.index[rank].terms;
+                         return std::any_of(terms.begin(), terms.end(), [&](const BoundTerm& term) {
+                           return access.relevance[static_cast<std::size_t>(term.variable)] ==
+                                  Relevance::kRelevant;
+                         });
+                       });
+  });
+}
+
+/// Per variable of an access: whether a loop over it that stands above the tensor's first node can
+/// be shared by all others that use the tensor.
+std::vector<char> shared_variables(const BoundProblem& problem, TensorId tensor,
+                                   const BoundAccess& access) {
+  std::vector<char> result(access.relevance.size(), 0);
+  for (std::size_t r = 0; r < access.index.size(); ++r)
+    for (const BoundTerm& term : access.index[r].terms) {
+      const auto v = static_cast<std::size_t>(term.variable);
+      if (access.relevance[v] == Relevance::kRelevant && all_may_share(problem, tensor, r))
+        result[v] = 1;
+    }
+  return result;
+}
+
 }  // namespace
 
 ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const BoundCompute& compute,
@@ -97,11 +132,14 @@ ChainTensors::ChainTensors(const BoundProblem& problem, EinsumId id, const Bound
            !must_be_first(own.memories[own.last_backing]))
       ++own.last_backing;
     // Other loops above the first node would compute values again, but for rows that are passed on.
-    const bool passes_rows = counted == Counted::kPart;
-    for (const Relevance seen : access.relevance)
-      own.may_be_cut.push_back(seen == Relevance::kRelevant ||
-                               (seen == Relevance::kPartial && passes_rows) ||
-                               problem.roles.has_several_makers(own.tensor));
+    if (counted == Counted::kPart || problem.roles.has_several_makers(own.tensor)) {
+      for (const Relevance seen : access.relevance)
+        own.may_be_cut.push_back(seen != Relevance::kIrrelevant ||
+                                 problem.roles.has_several_makers(own.tensor));
+      own.may_be_spread.assign(access.relevance.size(), 1);
+    } else {
+      own.may_be_cut = own.may_be_spread = shared_variables(problem, own.tensor, access);
+    }
     const bool must_be_outermost =
         !own.memories.empty() && own.memories.front() == 0 && own.must.front();
     if (counted == Counted::kPart && must_be_outermost &&
@@ -154,8 +192,8 @@ bool ChainTensor::equals(const ChainTensor& other) const {
          whole_write == other.whole_write && drain_j == other.drain_j && values == other.values &&
          compulsory == other.compulsory && share == other.share &&
          is_backed_first == other.is_backed_first && last_backing == other.last_backing &&
-         may_be_cut == other.may_be_cut && is_above_all == other.is_above_all &&
-         has_nodes == other.has_nodes;
+         may_be_cut == other.may_be_cut && may_be_spread == other.may_be_spread &&
+         is_above_all == other.is_above_all && has_nodes == other.has_nodes;
 }
 
 bool ChainTensors::equals(const ChainTensors& other) const {

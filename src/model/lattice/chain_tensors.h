@@ -33,6 +33,8 @@ struct ChainTensor {
   std::size_t last_backing = 0;  ///< the innermost of its memories that may back it
   /// Per variable: its temporal loops may stand above the first node.
   std::vector<char> may_be_cut;
+  /// Per variable: its spatial loops may.
+  std::vector<char> may_be_spread;
   bool has_windows = false;
   /// Persistent: its first node is outside of all loops, spatial ones too.
   bool is_above_all = false;

@@ -436,6 +436,16 @@ bool TileLattice::may_follow(const Position& position, const Tensor& tensor, std
   return true;
 }
 
+/// Whether no spatial loop that others cannot share stands above a tensor's node in a memory.
+bool TileLattice::may_be_first(const Tensor& tensor, std::size_t i) const {
+  const ChainTensor& known = *tensor.known;
+  if (known.is_above_all) return true;
+  const Factors64& inside = inside_[known.memories[i]];
+  for (std::size_t v = 0; v < inside.size(); ++v)
+    if (known.may_be_spread[v] == 0 && spread_.all[v] != inside[v]) return false;
+  return true;
+}
+
 /// Per tile shape: 0 where the memory has room for the tensor's node below those of the other
 /// tensors in it, else infinite; empty where it never has.
 TileLattice::Row TileLattice::barred_at(const Position& position, std::size_t tensor,
@@ -496,7 +506,7 @@ void TileLattice::place_nodes(std::size_t p) {
     const Tensor& tensor = tensors_[k];
     for (std::size_t i = position[k]; i < tensor.known->memories.size(); ++i) {
       if (i > position[k] && tensor.known->must[i - 1]) break;
-      if (position[k] == 0 && i > tensor.known->last_backing) break;
+      if (position[k] == 0 && (i > tensor.known->last_backing || !may_be_first(tensor, i))) break;
       if (!may_follow(position, tensor, i)) continue;
       const Row barred = barred_at(position, k, i);
       if (barred.empty()) continue;

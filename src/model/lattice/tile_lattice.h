@@ -113,6 +113,7 @@ class TileLattice {
   bool may_follow(const Position& position, const Tensor& tensor, std::size_t i) const;
   std::vector<Row>& rows_of(std::size_t p);
   void release(std::size_t p);
+  bool may_be_first(const Tensor& tensor, std::size_t i) const;
   Row barred_at(const Position& position, std::size_t tensor, std::size_t i) const;
   const Row& node_energy(const Tensor& tensor, std::size_t from, std::size_t to,
                          std::size_t window) const;
