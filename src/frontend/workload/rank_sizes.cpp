@@ -318,12 +318,58 @@ class RankSizes {
     for (std::size_t t = 0; t < workload_.tensors.size(); ++t) {
       const std::optional<EinsumId> maker = roles_.sole_maker(TensorId(t));
       if (roles_.has_several_makers(TensorId(t))) check_parts(TensorId(t));
+      if (maker && roles_.consumers[t].empty()) warn_of_missing_values(*maker);
       for (const EinsumId reader : roles_.consumers[t])
         for (std::size_t a = 0; maker && a < workload_[reader].accesses.size(); ++a)
           if (const TensorAccess& access = workload_[reader].accesses[a];
               access.tensor == TensorId(t) && !access.is_output)
             check_read(reader, a, *maker);
     }
+  }
+
+  /// Of an output that ends before its rank does, as something that its maker reads is shorter.
+  void warn_of_missing_values(EinsumId maker) {
+    const Einsum& einsum = workload_[maker];
+    const TensorAccess& output = einsum.output();
+    for (std::size_t i = 0; i < output.projection.size(); ++i) {
+      const Rank& rank = workload_[workload_[output.tensor].ranks[i]];
+      const AffineExpression& index = output.projection[i];
+      if (!index.is_plain_variable() || !declared_[workload_[output.tensor].ranks[i].index()])
+        continue;
+      const RankVariableId variable = index.terms[0].variable;
+      const Interval& taken = boxes_[maker.index()][variable];
+      if (*taken.high + 1 >= rank.size) continue;
+      for (std::size_t a = 0; a < einsum.accesses.size(); ++a)
+        if (const auto shorter = rank_in_the_way(maker, einsum.accesses[a], variable)) {
+          context_.warning(
+              *source_.einsums[maker.index()].accesses[a].place.node,
+              fmt::format(
+                  "{} has size {} along {}, of which only {} to {} are computed: the rank {} "
+                  "of {} has size {}",
+                  workload_[output.tensor].name, rank.size, rank.name, *taken.low, *taken.high,
+                  workload_[*shorter].name, workload_[einsum.accesses[a].tensor].name,
+                  workload_[*shorter].size),
+              fmt::format("give {} the size {}, or make {} longer", rank.name, *taken.high + 1,
+                          workload_[*shorter].name));
+          break;
+        }
+    }
+  }
+
+  /// A declared rank of an access that one more value of the variable would leave.
+  std::optional<RankId> rank_in_the_way(EinsumId einsum, const TensorAccess& access,
+                                        RankVariableId variable) const {
+    if (access.is_output) return std::nullopt;
+    for (std::size_t i = 0; i < access.projection.size(); ++i) {
+      const RankId rank = workload_[access.tensor].ranks[i];
+      const auto extent = extent_of(access.projection[i], boxes_[einsum.index()]);
+      for (const AffineTerm& term : access.projection[i].terms)
+        if (term.variable == variable && declared_[rank.index()] && extent &&
+            (term.coefficient > 0 ? extent->high + term.coefficient >= workload_[rank].size
+                                  : extent->low + term.coefficient < 0))
+          return rank;
+    }
+    return std::nullopt;
   }
 
   /// What several Einsums make: no value twice, and all that somebody reads.

@@ -167,7 +167,8 @@ class Draw {
     return n;
   }
 
-  /// The steps of a run's common loops.
+  /// The steps of a run's common loops; those of a recurrence are innermost, as its state stands
+  /// right below them.
   std::vector<FusedRun::Temporal> in_order(const Run& run, const Cut& cut) {
     constexpr double kIndexingFirst = 0.7;
     std::vector<FusedRun::Temporal> result;
@@ -178,6 +179,8 @@ class Draw {
       std::stable_sort(result.begin(), result.end(), [&](const auto& a, const auto& b) {
         return n_indexed(run, run.loops[a.loop]) > n_indexed(run, run.loops[b.loop]);
       });
+    std::stable_partition(result.begin(), result.end(),
+                          [&](const auto& own) { return run.loops[own.loop].may_spread; });
     return result;
   }
 

@@ -17,6 +17,7 @@
 #include "mapper/common/at_most.h"
 #include "mapper/common/room_for_chains.h"
 #include "mapper/request/constrained_problem.h"
+#include "mapper/request/einsum_orders.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
@@ -171,11 +172,14 @@ class ToldBound {
   std::atomic<double> best_ = 0;
 };
 
-/// Whether an objective is as low as a bound.
-bool meets(double objective, double bound) { return bound > 0 && is_at_most(objective, bound); }
-/// Whether it is the bound: a mapping of another space may be below, and others further.
-bool is_at(double objective, double bound) {
-  return meets(objective, bound) && is_at_most(bound, objective);
+/// Whether an objective is as low as a bound, or as near to it as is asked for.
+bool meets(double objective, double bound, double epsilon = 0) {
+  return bound > 0 && is_at_most(objective, bound * (1 + epsilon));
+}
+/// Whether it is no less than the bound: a mapping of another space may be below, and others
+/// further.
+bool is_near(double objective, double bound, double epsilon) {
+  return meets(objective, bound, epsilon) && is_at_most(bound, objective);
 }
 
 /// Whether bounds are about the one mapping that is asked for.
@@ -202,14 +206,19 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
   }
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   // What meets the bound is proven.
-  if (is_single && options.top == 1 &&
-      meets(value_of(*result, options.objectives.front()), guarantee.bound))
+  if (!is_single || options.top != 1) return;
+  const double found = value_of(*result, options.objectives.front());
+  if (meets(found, guarantee.bound)) {
     guarantee.kind = GuaranteeKind::kOptimal;
+  } else if (options.epsilon > 0 && meets(found, guarantee.bound, options.epsilon)) {
+    guarantee.kind = GuaranteeKind::kWithinEpsilon;
+    guarantee.epsilon = options.epsilon;
+  }
 }
 
 /// Whether walks find what the search is asked for.
 bool takes_walks(const Mapper& mapper, const BoundProblem& problem, const MapperOptions& options) {
-  return mapper.wants_walks() && !options.explore_einsum_orders && !options.budget_evaluations &&
+  return mapper.wants_walks() && !options.budget_evaluations &&
          !refused_alone(RandomMapper(), problem, options_of_walks(options));
 }
 
@@ -381,6 +390,12 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                  const MapperRegistry& mappers) {
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
+  // The one order that there is, is the one written.
+  if (options.explore_einsum_orders && einsum_orders(problem.workload, 2).size() == 1) {
+    MapperOptions as_written = options;
+    as_written.explore_einsum_orders = false;
+    return run_mapper(mapper, problem, as_written, control, mappers);
+  }
   // All that runs beside the search knows parts alone, too.
   if (has_whole_actions(problem.arch) && mapper.prices_by_parts()) {
     MapperOutcome outcome = map_by_parts(problem, options, control,
@@ -404,12 +419,13 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   const bool ends_when_met = options.budget_seconds && has_bounds;
   std::optional<BudgetWatch> watch;
   if (options.budget_seconds || options.memory_bytes)
-    limited.cancel =
-        watch
-            .emplace(
-                options.budget_seconds, options.memory_bytes, control.cancel,
-                [&] { return ends_when_met && is_at(limited.incumbent->objective(), told.best()); })
-            .flag();
+    limited.cancel = watch
+                         .emplace(options.budget_seconds, options.memory_bytes, control.cancel,
+                                  [&] {
+                                    return ends_when_met && is_near(limited.incumbent->objective(),
+                                                                    told.best(), options.epsilon);
+                                  })
+                         .flag();
   std::optional<RelaxedBound> relaxed;
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told, &relaxed);
   if (relaxed) relaxed->finish(control.leftovers);

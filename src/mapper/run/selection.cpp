@@ -36,6 +36,7 @@ bool may_hold_intermediates(const BoundProblem& problem, const BoundEinsum& eins
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
     if (problem.roles.is_intermediate(einsum.tensors[t])) shared |= TensorMask{1} << t;
   const TensorPolicy& policy = *problem.arch[memory].tensor_policy();
+  if (!policy.keep && !policy.may_keep) return shared != 0;  // all
   return may_name(policy.keep, component.keep, shared) ||
          may_name(policy.may_keep, component.may_keep, shared) ||
          may_name(policy.back, component.back, shared);

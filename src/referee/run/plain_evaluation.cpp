@@ -100,7 +100,8 @@ const PlainEvaluation::Value& PlainEvaluation::found(TensorId tensor, Element el
   if (points_.is_inside(tensor, element) && known.is_written.has(element)) {
     const std::vector<EinsumId>& makers = makers_[tensor.index()];
     if (known.is_state) {
-      value = reduced(workload_[makers.front()], element);
+      value = reduced(workload_[makers.front()], element,
+                      [this](TensorId of, Element one) { return this->value(of, one); });
     } else if (!known.is_evaluated) {
       known.is_evaluated = true;
       for (EinsumId maker : makers) evaluate_all(workload_[maker]);
@@ -152,7 +153,16 @@ void PlainEvaluation::evaluate_all(const Einsum& einsum) {
   });
 }
 
-PlainEvaluation::Value PlainEvaluation::reduced(const Einsum& einsum, Element element) {
+PlainEvaluation::Value PlainEvaluation::remade(
+    TensorId tensor, Element element, const std::function<double(TensorId, Element)>& value_of) {
+  const Einsum& maker = workload_[makers_[tensor.index()].front()];
+  if (known_[tensor.index()].writers_begin.empty()) find_writers(maker);
+  return reduced(maker, element, value_of);
+}
+
+PlainEvaluation::Value PlainEvaluation::reduced(
+    const Einsum& einsum, Element element,
+    const std::function<double(TensorId, Element)>& value_of) {
   const Known& known = known_[einsum.output().tensor.index()];
   Value result;
   const std::size_t first = known.writers_begin[static_cast<std::size_t>(element)];
@@ -162,7 +172,7 @@ PlainEvaluation::Value PlainEvaluation::reduced(const Einsum& einsum, Element el
     const Box point = point_of(einsum, known.writers[writer]);
     const double term = expression_value(einsum.expression, [&](std::uint32_t index) {
       const TensorAccess& access = einsum.accesses[index];
-      return value(access.tensor, points_.at(einsum, access, point));
+      return value_of(access.tensor, points_.at(einsum, access, point));
     });
     add(einsum, term, writer == first, result);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "referee/points/element_set.h"
@@ -19,22 +20,28 @@ class PlainEvaluation {
   double value(TensorId tensor, Element element) { return evaluated(tensor, element).value; }
   /// Sum of the magnitudes of the terms: what rounding errors of a sum are measured by.
   double magnitude(TensorId tensor, Element element);
+  /// A value and the sum of the magnitudes of its terms.
+  struct Value {
+    double value = 0;
+    double magnitude = 0;
+  };
+  /// What an element that one Einsum makes is by its definition, where what it is made of has other
+  /// values.
+  Value remade(TensorId tensor, Element element,
+               const std::function<double(TensorId, Element)>& value_of);
+  bool has_one_maker(TensorId tensor) const { return makers_[tensor.index()].size() == 1; }
   /// Whether an Einsum makes it; else it is an input, the first slice of a state, or between the
   /// strides of an output's windows.
   bool is_made(TensorId tensor, Element element) const;
 
  private:
-  struct Value {
-    double value = 0;
-    double magnitude = 0;
-  };
   /// What is known of one tensor.
   struct Known {
     std::vector<Value> values;
     ElementSet is_known, is_written;
     bool is_state = false;
     bool is_evaluated = false;  ///< all of it that its Einsums make
-    /// States: points that write each element, by number, in order.
+    /// States, and what is remade: points that write each element, by number, in order.
     std::vector<std::size_t> writers_begin, writers;
   };
   const Value& evaluated(TensorId tensor, Element element) {
@@ -47,7 +54,8 @@ class PlainEvaluation {
   void find_states();
   void find_writers(const Einsum& einsum);
   void evaluate_all(const Einsum& einsum);
-  Value reduced(const Einsum& einsum, Element element);
+  Value reduced(const Einsum& einsum, Element element,
+                const std::function<double(TensorId, Element)>& value_of);
   /// Adds one term.
   void add(const Einsum& einsum, double term, bool is_first, Value& sum) const;
 
