@@ -23,11 +23,13 @@ arch:
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 )";
 
-BoundProblem two_orders() {
-  const auto specs = load_specs_from_text({{"specs.yaml", kTwoOrders}}, {});
+BoundProblem problem_of(const std::string& text) {
+  const auto specs = load_specs_from_text({{"specs.yaml", text}}, {});
   if (!specs) throw std::runtime_error(to_string(specs.error().front()));
   return *bind(*specs->workload, *specs->arch);
 }
+
+BoundProblem two_orders() { return problem_of(kTwoOrders); }
 
 /// Does what `fused` does, but for one of its runs, which ends as it is told.
 class Scripted final : public Mapper {
@@ -122,6 +124,63 @@ TEST(OrderSearch, ProvesNothingWhereOneOrderMayHaveMissedWhatIsLegal) {
       run_mapper(Scripted(1, Scripted::Event::kUnprovenNo), two_orders(), exploring(), {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kNone);
+}
+
+/// A producer, and so many readers of it, which may run in any order.
+std::string readers(int n) {
+  std::string text =
+      "workload:\n  rank_sizes: {M: 24, N: 24, K: 24}\n"
+      "  bits_per_value: {All: 8}\n  einsums:\n  - \"T[m,n] = A[m,k] * B[k,n]\"\n";
+  for (int i = 0; i < n; ++i)
+    text += "  - \"X" + std::to_string(i) + "[m,k] = T[m,n] * C" + std::to_string(i) + "[n,k]\"\n";
+  return text + R"(arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 8 pJ/bit, throughput: 8 GB/s}, {name: write, energy: 8 pJ/bit, throughput: 8 GB/s}]}
+  - !Memory {name: Buffer, size: 256 B, tensors: {may_keep: All}, actions: [{name: read, energy: 1 pJ/bit, throughput: 16 GB/s}, {name: write, energy: 1 pJ/bit, throughput: 16 GB/s}]}
+  - !Container {name: PE, spatial: [{name: X, fanout: 6}]}
+  - !Memory {name: Local, size: 16 B, tensors: {may_keep: All}, actions: [{name: read, energy: 0.1 pJ/bit, throughput: 16 GB/s}, {name: write, energy: 0.1 pJ/bit, throughput: 16 GB/s}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1 pJ, throughput: 1 GHz}]}
+)";
+}
+
+// Chains prove the one order at once; a search of orders alone would use all of its budget.
+TEST(OrderSearch, OneOrderIsSearchedAsItIsWritten) {
+  const BoundProblem problem = problem_of(readers(0));
+  MapperOptions options;
+  const auto as_written = run_mapper(*standard_mappers().find("fused"), problem, options, {});
+  options.explore_einsum_orders = true;
+  const auto explored = run_mapper(*standard_mappers().find("fused"), problem, options, {});
+  ASSERT_TRUE(as_written && explored);
+  EXPECT_EQ(explored->guarantee.kind, GuaranteeKind::kOptimal);
+  EXPECT_EQ(explored->guarantee.orders_wanted, 1);
+  EXPECT_EQ(explored->search.mappings_evaluated, as_written->search.mappings_evaluated);
+  EXPECT_EQ(explored->mappings.front().cost.edp_js(), as_written->mappings.front().cost.edp_js());
+}
+
+// Walks of the order written have a mapping where the first order's search has none yet.
+TEST(OrderSearch, HasAMappingSoonWhereThereAreManyOrders) {
+  MapperOptions options;
+  options.explore_einsum_orders = true;
+  options.budget_seconds = 0.5;
+  const auto found =
+      run_mapper(*standard_mappers().find("fused"), problem_of(readers(8)), options, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kGap);
+  EXPECT_EQ(found->mappings.size(), 1u);
+}
+
+// The bound that is told is near enough long before anything is proven.
+TEST(RunMapper, EndsWhereABudgetedSearchIsWithinEpsilon) {
+  MapperOptions options;
+  options.epsilon = 1e3;
+  options.budget_seconds = 60;
+  const auto found =
+      run_mapper(*standard_mappers().find("fused"), problem_of(readers(8)), options, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kWithinEpsilon);
+  EXPECT_EQ(found->guarantee.epsilon, 1e3);
+  EXPECT_TRUE(found->search.ended_by.empty());
+  EXPECT_FALSE(found->cancelled);
 }
 
 TEST(OrderSearch, SharesABudgetOfEvaluationsAmongTheOrders) {

@@ -108,6 +108,21 @@ workload:
             "'a' may reach 2 here, but the rank A has size 2");
 }
 
+TEST(WorkloadReader, AnOutputThatEndsBeforeItsRankDoesIsSaid) {
+  const Specs specs = specs_of(R"yaml(
+workload:
+  rank_sizes: {P: 10, H: 5}
+  bits_per_value: {All: 8}
+  iteration_space_shape: {r: 0 <= r < 3}
+  einsums: ["O[p] = I[H:p+r] * W[r]"]
+)yaml");
+  ASSERT_EQ(specs.warnings.size(), 1U);
+  EXPECT_EQ(specs.warnings[0].message,
+            "O has size 10 along P, of which only 0 to 4 are computed: the rank H of I has size 5");
+  EXPECT_EQ(specs.warnings[0].hint, "give P the size 5, or make H longer");
+  EXPECT_EQ(specs.warnings[0].location.line, 6);
+}
+
 TEST(WorkloadReader, ASizeThatBoundsNothingIsSaid) {
   const Specs specs = specs_of(R"yaml(
 workload:
