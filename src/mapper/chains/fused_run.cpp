@@ -117,8 +117,8 @@ class Draw {
     }
   }
 
-  /// Steps until there is room, and sometimes (`one_more`) one more; all that a loop has left at
-  /// once, or (`whole`: how often) a prime of it. False where there never is.
+  /// Steps until there is room, and sometimes (`one_more`) one more: a prime of what a loop has
+  /// left, or (`whole`: how often) all of it. False where there never is.
   bool cut_down(double room, double one_more, double whole, Cut* cut) {
     bool is_one_more = random_.chance(one_more);
     while (cut->bits > room || is_one_more) {

@@ -504,7 +504,8 @@ TEST(AccelForgeImport, NamesTheTemplatesLine) {
 
 TEST(AccelForgeImport, SaysWhatATemplateLacks) {
   ImportOptions options;
-  EXPECT_THAT(mistakes_in({kTemplate}), HasSubstr("'M' is undefined"));
+  EXPECT_THAT(mistakes_in({kTemplate}), HasSubstr("file0.yaml:3:"));
+  EXPECT_THAT(mistakes_in({kTemplate}), HasSubstr("'M' and 'N' are undefined"));
   EXPECT_THAT(mistakes_in({kTemplate}), HasSubstr("--set NAME=VALUE"));
   options.python = "no-such-python";
   EXPECT_THAT(mistakes_in({kTemplate}, options), HasSubstr("install python3 and python3-jinja2"));

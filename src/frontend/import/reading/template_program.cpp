@@ -17,14 +17,14 @@ namespace {
 /// that `include` named (a placeholder stands for each), or `error`. Lines carry marks, `\x02file
 /// of `files`:line\x03`, unless these would change what is rendered.
 constexpr const char* kRenderer = R"PY(
-import ast, glob, json, os, re, sys
+import ast, glob, json, os, re, sys, traceback
 try:
     import jinja2, jinja2.ext, jinja2.meta, jinja2.nodes
 except ImportError:
     print(json.dumps({"error": "no-jinja2"}))
     sys.exit(0)
 
-folders, includes, files, names = [], [], [], set()
+folders, includes, files, names, undeclared = [], [], [], set(), set()
 with_marks = True
 opening = re.compile(r"\{[%{#]")
 closing = {"{%": re.compile(r"%\}"), "{{": re.compile(r"\}\}"), "{#": re.compile(r"#\}")}
@@ -93,6 +93,7 @@ def with_settings(tree, environment):
     """The template with what --set gives in the place of what it sets by itself."""
     asked = jinja2.meta.find_undeclared_variables(tree) - set(environment.globals)
     names.update(asked)
+    undeclared.update(asked)
     for node in tree.body:
         name = node.target if isinstance(node, jinja2.nodes.Assign) else None
         if not isinstance(name, jinja2.nodes.Name) or name.name in asked:
@@ -146,6 +147,38 @@ def render(path, data):
         tree = environment.parse(marked(text, path) if with_marks else text)
         return environment.from_string(with_settings(tree, environment)).render(data)
 
+def line_of(error):
+    """Of the file itself, where the template came to when it ended."""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == "<template>":
+            return frame.lineno
+    return 0
+
+def lacking(error, data):
+    """The variable without a value at which a template ended; functions of Python do not name it."""
+    name = re.fullmatch(r"'(\w+)' is undefined", str(error))
+    if name:
+        return name.group(1) if name.group(1) not in data else None
+    left = sorted(undeclared - set(data))
+    return left[0] if "StrictUndefined" in str(error) and len(left) == 1 else None
+
+def all_undefined(path, error):
+    """What a template lacks, found by giving one variable after the other any value."""
+    missing, data, last = [], dict(settings), error
+    while lacking(last, data):
+        missing.append(lacking(last, data))
+        data[missing[-1]] = 1
+        try:
+            render(path, data)
+            break
+        except Exception as other:
+            last = other
+    if not missing:
+        return str(error)
+    if len(missing) == 1:
+        return "'%s' is undefined" % missing[0]
+    return "%s and '%s' are undefined" % (", ".join("'%s'" % n for n in missing[:-1]), missing[-1])
+
 def value(text):
     try:
         return ast.literal_eval(text)
@@ -169,9 +202,14 @@ try:
     else:
         includes = plain_includes
     print(json.dumps({"text": text, "includes": includes, "files": files, "names": sorted(names)}))
+except jinja2.exceptions.UndefinedError as error:
+    print(json.dumps({"error": all_undefined(path, error), "line": line_of(error)}))
 except jinja2.exceptions.TemplateError as error:
-    print(json.dumps({"error": str(error), "line": getattr(error, "lineno", 0) or 0}))
+    print(json.dumps({"error": str(error), "line": getattr(error, "lineno", 0) or line_of(error)}))
 except Exception as error:
+    if lacking(error, settings):
+        print(json.dumps({"error": all_undefined(path, error), "line": line_of(error)}))
+        sys.exit(0)
     print(json.dumps({"error": "%s: %s" % (type(error).__name__, error), "line": 0}))
 )PY";
 
