@@ -30,10 +30,10 @@ struct Advice {
 /// Where an Einsum has changed, so have those like it; then the whole is priced and recorded. Then
 /// each is drawn anew, together with those that must follow it where it exchanges tensors
 /// otherwise, and these are annealed in the same way.
-/// `advice`: is asked for a better choice before an Einsum is annealed, and for other exchanges
-/// between whiles.
-/// `tries`: neighbours of each Einsum in the first pass, twice as many in each later one. Returns
-/// how many there were in the last one. `last`: gets the mapping that it came to; may be null.
+/// `advice`: is asked for other exchanges at first and between whiles, and for a better choice
+/// before an Einsum is annealed. `tries`: neighbours of each Einsum in the first pass, twice as
+/// many in each later one. Returns how many there were in the last one. `last`: gets the mapping
+/// that it came to; may be null.
 int polish(SamplingRun* run, const Progress& progress, const std::vector<Genome>& starts,
            int tries = kFewTries, const Advice& advice = {}, Genome* last = nullptr);
 
