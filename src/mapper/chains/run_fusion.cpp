@@ -122,7 +122,8 @@ bool RunFusion::is_so(const Genome& now, const FusedRun& fused) const {
 }
 
 /// How many bits fewer pass the outermost memory.
-double RunFusion::gain(const Genome& now, const FusedRun& fused, const Ties& ties) const {
+double RunFusion::gain(const Genome& now, const FusedRun& fused, const Ties& ties,
+                       const std::vector<std::size_t>& tied) const {
   const Run& run = *fused.run;
   const double room = runs_.room(run, fused.memory);
   const auto gained = [&](std::size_t e, const Exchange& exchange, double left) {
@@ -138,7 +139,7 @@ double RunFusion::gain(const Genome& now, const FusedRun& fused, const Ties& tie
   double sum = 0;
   for (std::size_t e = run.first; e <= run.last; ++e)
     sum += gained(e, exchange_of(fused, e, ties.stays(e, run)), left);
-  for (const std::size_t e : tied_to(run, ties)) sum += gained(e, ties.stays(e, run), room);
+  for (const std::size_t e : tied) sum += gained(e, ties.stays(e, run), room);
   return sum;
 }
 
@@ -153,11 +154,12 @@ std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties
   const std::size_t n_drawn = std::min(kMany, kFew + kEach * drawn_.size());
   for (std::size_t i = 0; i < n_drawn; ++i) {
     const Run& run = runs.pick(runs_, random);
-    const std::size_t n = run.size() + tied_to(run, ties).size();
+    const std::vector<std::size_t> tied = tied_to(run, ties);
+    const std::size_t n = run.size() + tied.size();
     if (n > Runs::kLongest) continue;
     auto fused = draw_fused(runs_, run, random->pick(run.memories), random);
     if (!fused || drawn_.contains(fused->key()) || is_so(now, *fused)) continue;
-    const double own = gain(now, *fused, ties) / static_cast<double>(n);
+    const double own = gain(now, *fused, ties, tied) / static_cast<double>(n);
     if (best && own <= most) continue;
     most = own;
     best = std::move(fused);

@@ -44,7 +44,8 @@ class RunFusion {
   Picks picks(const Ties& ties) const;
   std::vector<std::size_t> tied_to(const Run& run, const Ties& ties) const;
   bool is_so(const sampling::Genome& now, const FusedRun& fused) const;
-  double gain(const sampling::Genome& now, const FusedRun& fused, const Ties& ties) const;
+  double gain(const sampling::Genome& now, const FusedRun& fused, const Ties& ties,
+              const std::vector<std::size_t>& tied) const;
   std::optional<FusedRun> draw_best(const sampling::Genome& now, const Ties& ties,
                                     sampling::RandomSource* random);
   /// `exchange`: what else the Einsum exchanges in inner memories.

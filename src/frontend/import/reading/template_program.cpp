@@ -165,16 +165,14 @@ def lacking(error, data):
 def all_undefined(path, error):
     """What a template lacks, found by giving one variable after the other any value."""
     missing, data, last = [], dict(settings), error
-    while lacking(last, data):
-        missing.append(lacking(last, data))
-        data[missing[-1]] = 1
+    while name := lacking(last, data):
+        missing.append(name)
+        data[name] = 1
         try:
             render(path, data)
             break
         except Exception as other:
             last = other
-    if not missing:
-        return str(error)
     if len(missing) == 1:
         return "'%s' is undefined" % missing[0]
     return "%s and '%s' are undefined" % (", ".join("'%s'" % n for n in missing[:-1]), missing[-1])
@@ -202,15 +200,15 @@ try:
     else:
         includes = plain_includes
     print(json.dumps({"text": text, "includes": includes, "files": files, "names": sorted(names)}))
-except jinja2.exceptions.UndefinedError as error:
-    print(json.dumps({"error": all_undefined(path, error), "line": line_of(error)}))
-except jinja2.exceptions.TemplateError as error:
-    print(json.dumps({"error": str(error), "line": getattr(error, "lineno", 0) or line_of(error)}))
 except Exception as error:
+    line = getattr(error, "lineno", 0) or line_of(error)
     if lacking(error, settings):
-        print(json.dumps({"error": all_undefined(path, error), "line": line_of(error)}))
-        sys.exit(0)
-    print(json.dumps({"error": "%s: %s" % (type(error).__name__, error), "line": 0}))
+        text = all_undefined(path, error)
+    elif isinstance(error, jinja2.exceptions.TemplateError):
+        text = str(error)
+    else:
+        text, line = "%s: %s" % (type(error).__name__, error), 0
+    print(json.dumps({"error": text, "line": line}))
 )PY";
 
 /// Standard output of a program; nothing if it could not be run or failed.
