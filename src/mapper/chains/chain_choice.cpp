@@ -165,11 +165,8 @@ bool shares_as_asked(const fused::Compatibility& own, const ChainSteps& asked) {
   std::size_t block = 0, next = 0;  // the last asked loop of those outside of a stop, and of all
   for (std::size_t l = 0; l < own.loops.size(); ++l) {
     const fused::FusedLoop& shared = own.loops[l];
-    const auto at = std::find_if(loops.begin(), loops.end(), [&](const ChainLoop& loop) {
-      return loop.variable == shared.variable && loop.trips == shared.trips &&
-             loop.spatial.has_value() == shared.spatial &&
-             (!loop.spatial || *loop.spatial == std::pair(shared.component, shared.dimension));
-    });
+    const auto at = std::find_if(loops.begin(), loops.end(),
+                                 [&](const ChainLoop& loop) { return is_same(loop, shared); });
     if (at == loops.end()) return false;
     if (own.stop_before[l]) block = next;
     const auto place = static_cast<std::size_t>(at - loops.begin());
@@ -180,6 +177,12 @@ bool shares_as_asked(const fused::Compatibility& own, const ChainSteps& asked) {
 }
 
 }  // namespace
+
+bool is_same(const ChainLoop& loop, const fused::FusedLoop& shared) {
+  return loop.variable == shared.variable && loop.trips == shared.trips &&
+         loop.spatial.has_value() == shared.spatial &&
+         (!loop.spatial || *loop.spatial == std::pair(shared.component, shared.dimension));
+}
 
 std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t e,
                                       const EinsumChains::Worth& worth,

@@ -24,4 +24,7 @@ std::optional<PricedChoice> choice_of(const Chain& chain, std::size_t einsum,
                                       const fused::Compatibility* like, const ChainSteps& outermost,
                                       sampling::MapSpace* space, sampling::FanoutUse* use);
 
+/// Whether a chain's loop is one that Einsums share.
+bool is_same(const ChainLoop& loop, const fused::FusedLoop& shared);
+
 }  // namespace sluice::chains

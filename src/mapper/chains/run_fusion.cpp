@@ -108,12 +108,9 @@ bool RunFusion::is_so(const Genome& now, const FusedRun& fused) const {
         continue;
       }
       const auto& loop = std::get<ChainLoop>(step);
-      const auto is_same = [&](const fused::FusedLoop& shared) {
-        return shared.variable == loop.variable && shared.trips == loop.trips &&
-               shared.spatial == loop.spatial.has_value() &&
-               (!loop.spatial || *loop.spatial == std::pair(shared.component, shared.dimension));
-      };
-      if (std::none_of(own.loops.begin(), own.loops.end(), is_same)) return false;
+      if (std::none_of(own.loops.begin(), own.loops.end(),
+                       [&](const fused::FusedLoop& shared) { return is_same(loop, shared); }))
+        return false;
       ++n_loops;
     }
     if (own.loops.size() != n_loops) return false;
