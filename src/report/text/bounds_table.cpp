@@ -25,6 +25,9 @@ class Table {
   }
 
   bool has_gaps() const { return has_gaps_; }
+  std::size_t n_proven() const { return n_proven_; }
+  /// All numbers that were asked for.
+  std::size_t n_numbers() const { return report_.n_values * (lines_.front().size() - 1); }
 
  private:
   bool is_several() const {
@@ -67,7 +70,10 @@ class Table {
   /// A number; where it is not proven, what no mapping is below and what was found, if anything.
   template <class Text>
   std::string cell(const Least& least, const Text& text) {
-    if (least.is_proven) return text(least.value);
+    if (least.is_proven) {
+      ++n_proven_;
+      return text(least.value);
+    }
     if (!std::isfinite(least.value)) return (console_.ascii ? ">= " : "≥ ") + text(least.bound);
     has_gaps_ = true;
     return text(least.bound) + " .. " + text(least.value);
@@ -76,6 +82,7 @@ class Table {
   const Console& console_;
   const BoundsReport& report_;
   bool is_several_ = false, has_gaps_ = false;
+  std::size_t n_proven_ = 0;
   std::vector<std::vector<std::string>> lines_;
 };
 
@@ -102,12 +109,8 @@ std::string bounds_table(const Console& console, const BoundsReport& report) {
       text += fmt::format("  none alone{}: {}\n", point.value.empty() ? "" : " at " + point.value,
                           point.least->no_alone->reason);
   if (report.is_interrupted)
-    text += fmt::format("  interrupted: {} of {} values were searched to their end\n",
-                        std::count_if(report.points.begin(), report.points.end(),
-                                      [](const BoundsPoint& point) {
-                                        return !point.least || !point.least->is_cancelled;
-                                      }),
-                        report.n_values);
+    text += fmt::format("  interrupted: {} of {} numbers are proven\n", table.n_proven(),
+                        table.n_numbers());
   return text;
 }
 

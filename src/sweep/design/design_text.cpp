@@ -18,13 +18,13 @@ class DesignText {
 
   std::string text() const {
     std::string text = result_.best ? best(*result_.best) : none();
-    text += fmt::format("\n  {} designs", result_.n_designs);
+    text += fmt::format("\n  {} design{}", result_.n_designs, result_.n_designs == 1 ? "" : "s");
     if (result_.n_over_area > 0)
       text += fmt::format(", {} over the budget of area", result_.n_over_area);
     if (result_.n_over_power > 0)
       text += fmt::format(", {} over that of power", result_.n_over_power);
-    text += fmt::format("; {} looked at in {} searches, {}\n", result_.n_looks, result_.n_searches,
-                        human_si(result_.seconds, "s", console_.ascii));
+    text += fmt::format("; {} looked at in {} search{}, {}\n", result_.n_looks, result_.n_searches,
+                        result_.n_searches == 1 ? "" : "es", human_si(result_.seconds, "s", console_.ascii));
     return text;
   }
 
