@@ -24,7 +24,8 @@ class DesignText {
     if (result_.n_over_power > 0)
       text += fmt::format(", {} over that of power", result_.n_over_power);
     text += fmt::format("; {} looked at in {} search{}, {}\n", result_.n_looks, result_.n_searches,
-                        result_.n_searches == 1 ? "" : "es", human_si(result_.seconds, "s", console_.ascii));
+                        result_.n_searches == 1 ? "" : "es",
+                        human_si(result_.seconds, "s", console_.ascii));
     return text;
   }
 

@@ -30,8 +30,9 @@ struct HeldBounds::Choice {
 
 HeldBounds::HeldBounds(const JoinContext& context,
                        const std::vector<std::vector<ExchangeEdge>>& edges,
-                       const std::vector<std::vector<NextGroup>>& next, EnergyLatency near)
-    : context_(context), layers_(edges.size() + 1) {
+                       const std::vector<std::vector<NextGroup>>& next, const TensorUses& uses,
+                       EnergyLatency near)
+    : context_(context), uses_(uses), layers_(edges.size() + 1) {
   const Objective objective = context.bound.objective;
   if (objective != Objective::kLatency) energy_weight_ = 1 / near.energy;
   if (objective != Objective::kEnergy) latency_weight_ = 1 / near.latency;
@@ -59,7 +60,7 @@ HeldBounds::HeldBounds(const JoinContext& context,
         if (const ExchangeEdge& edge = edges[e][k]; layer.is_known[edge.from] != 0)
           add_edge(e, edge,
                    plan_join(layer.spines[edge.from], next[e][edge.group].spine, *context_.tracked,
-                             context_.graph->last_use, e));
+                             uses_, e));
     });
   }
 }
@@ -75,7 +76,7 @@ void HeldBounds::find_spines(std::size_t einsum, const std::vector<ExchangeEdge>
     if (layer.is_known[edge.to] != 0 || before.is_known[edge.from] == 0) continue;
     layer.is_known[edge.to] = 1;
     layer.spines[edge.to] = plan_join(before.spines[edge.from], next[edge.group].spine,
-                                      *context_.tracked, context_.graph->last_use, einsum)
+                                      *context_.tracked, uses_, einsum)
                                 .spine;
   }
 }

@@ -16,7 +16,8 @@ class HeldBounds {
   /// `edges`: per Einsum, what can be joined; `next`: per Einsum and group that an edge takes;
   /// `near`: energy and latency of a good mapping, which weigh the two against each other.
   HeldBounds(const JoinContext& context, const std::vector<std::vector<ExchangeEdge>>& edges,
-             const std::vector<std::vector<NextGroup>>& next, EnergyLatency near);
+             const std::vector<std::vector<NextGroup>>& next, const TensorUses& uses,
+             EnergyLatency near);
 
   /// Whether no completion of a partial mapping may beat the bound. `value`: an entry of a
   /// PrefixGroup with `depth` open loops, at a spine of the layer; `bound.others`: what completing
@@ -53,6 +54,7 @@ class HeldBounds {
   }
 
   const JoinContext& context_;
+  const TensorUses& uses_;
   double energy_weight_ = 0, latency_weight_ = 0;
   std::vector<Layer> layers_;  // 0 … number of Einsums
 };

@@ -19,6 +19,7 @@ class Joiner {
         bound_(context.bound),
         edges_(context.graph->edges),
         next_(context.tables.size()) {
+    find_uses();
     find_hulls();
     find_persistent();
     bound_completions();
@@ -70,6 +71,17 @@ class Joiner {
     if (is_cancelled(context_.cancel)) return std::move(result_);  // perhaps within the last one
     collect();
     return std::move(result_);
+  }
+
+  void find_uses() {
+    uses_.last = context_.graph->last_use;
+    uses_.last_copied.assign(uses_.last.size(), 0);
+    for (std::size_t e = 0; e < context_.shapes.size(); ++e) {
+      const std::vector<LocalTensor>& tensors = context_.shapes[e]->tensors;
+      for (const LocalTensor& tensor : tensors)
+        if (tensor.copy_of >= 0)
+          uses_.last_copied[tensors[static_cast<std::size_t>(tensor.copy_of)].id.index()] = e;
+    }
   }
 
   void find_hulls() {
@@ -148,7 +160,7 @@ class Joiner {
         [&](const EnergyLatency& a, const EnergyLatency& b) { return value(a) < value(b); });
     if (near.energy > 0 && near.latency > 0) {
       for (std::size_t e = 0; e < edges_.size(); ++e) next_groups(e, edges_[e]);
-      held_.emplace(context_, edges_, next_, near);
+      held_.emplace(context_, edges_, next_, uses_, near);
     }
     return join_all();
   }
@@ -172,8 +184,9 @@ class Joiner {
       if (edges_to[edges[i].to].empty()) nodes.push_back(edges[i].to);
       edges_to[edges[i].to].push_back(i);
     }
-    const JoinStage stage{*context_.tracked,  context_.graph->last_use, e,
-                          criteria_options(), persistent_after_[e],     held_ ? &*held_ : nullptr};
+    const JoinStage stage{
+        *context_.tracked,        uses_, e, criteria_options(), persistent_after_[e],
+        held_ ? &*held_ : nullptr};
     std::vector<Joined> joined(nodes.size());
     parallel_for(context_.options->threads, nodes.size(), [&](std::size_t n) {
       SearchBound bound = bound_;
@@ -292,6 +305,7 @@ class Joiner {
 
   const JoinContext& context_;
   SearchBound bound_;
+  TensorUses uses_;
   std::size_t beam_ = 0;
   std::atomic<std::size_t> pairs_{0};                                 // looked at in this join
   std::size_t most_pairs_ = std::numeric_limits<std::size_t>::max();  // with more it is given up

@@ -17,12 +17,20 @@ struct JoinPlan {
   // Per memory and level 0 … next_depth, in bits:
   std::vector<std::vector<double>> during;  ///< shared tensors alive while the next Einsum runs
   std::vector<std::vector<double>> after;   ///< of these, the ones that stay alive
-  std::vector<double> persistent;           ///< newly held for the whole run
+  /// Of these, the ones whose reservation is theirs for as long as they live: no copy shares it.
+  std::vector<std::vector<double>> alone;
+  std::vector<double> persistent;  ///< newly held for the whole run
 };
 
-/// Joins Einsum number `einsum`; `last_use` per tensor, as in join_spines. The two must match.
+/// What is known of each tensor, whatever is joined.
+struct TensorUses {
+  std::vector<std::size_t> last;         ///< the last Einsum that uses it, as in join_spines
+  std::vector<std::size_t> last_copied;  ///< the last Einsum that copies it; 0: none
+};
+
+/// Joins Einsum number `einsum`. The two must match.
 JoinPlan plan_join(const Spine& prefix, const Spine& next,
-                   const std::vector<TrackedMemory>& tracked,
-                   const std::vector<std::size_t>& last_use, std::size_t einsum);
+                   const std::vector<TrackedMemory>& tracked, const TensorUses& uses,
+                   std::size_t einsum);
 
 }  // namespace sluice::fused

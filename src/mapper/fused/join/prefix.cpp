@@ -17,6 +17,19 @@ PrefixBuilder::PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchB
   group_.node = node;
 }
 
+/// While loops are open, another Einsum runs below all of them, and with it what is held for them
+/// and what is alive: a finished branch that needed less than that together says nothing.
+void PrefixBuilder::raise_to_later(const JoinPlan& plan, std::size_t memory, double* closed,
+                                   const double* open) {
+  constexpr double kBelowRounding = 1 - 1e-12;
+  const std::vector<double>& alive = plan.alone[memory];
+  double later = 0;
+  for (std::size_t l = plan.depth + 1; l-- > 0;) {
+    later += alive[l] + (l < plan.depth ? open[l] : 0);
+    closed[l] = std::max(closed[l], kBelowRounding * later);
+  }
+}
+
 /// Combines the reservation trees of a prefix entry and a pmapping; false if a memory overflows.
 bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std::size_t i,
                             const double* pmapping, double* value) {
@@ -52,6 +65,7 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
       open[l] = open_before(l) + own[l] + (during[l] - after[l]);
       if (open[l] < 0) open[l] = 0;  // an alias that outlives its source
     }
+    if (stage_.front.drop_settled) raise_to_later(plan, m, closed, open);
     const double persistent = prefix.persistent(i, m, n) +
                               pmapping[2 + n * (plan.next_depth + 1) + m] + plan.persistent[m];
     value[2 + n * (2 * depth + 1) + m] = persistent;
@@ -74,7 +88,7 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
 void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
                          std::uint32_t next_index) {
   const JoinPlan plan =
-      plan_join(prefix.spine, next.spine, stage_.tracked, stage_.last_use, stage_.einsum);
+      plan_join(prefix.spine, next.spine, stage_.tracked, stage_.uses, stage_.einsum);
   const PmappingGroup& pmappings = *next.group;
   EnergyLatency least{pmappings.value(0)[0], pmappings.value(0)[1]};
   for (std::size_t j = 1; j < pmappings.size(); ++j) {

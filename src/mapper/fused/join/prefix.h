@@ -52,7 +52,7 @@ struct PrefixGroup {
 /// What all joins of one Einsum to its prefixes have in common.
 struct JoinStage {
   const std::vector<TrackedMemory>& tracked;
-  const std::vector<std::size_t>& last_use;  ///< per tensor, as in join_spines
+  const TensorUses& uses;
   std::size_t einsum = 0;
   FrontOptions front;
   const std::vector<char>& persistent_later;  ///< per memory: later Einsums hold something for ever
@@ -77,6 +77,8 @@ class PrefixBuilder {
   double closest_excess() const { return closest_excess_; }
 
  private:
+  static void raise_to_later(const JoinPlan& plan, std::size_t memory, double* closed,
+                             const double* open);
   bool reserve(const JoinPlan& plan, const PrefixGroup& prefix, std::size_t i,
                const double* pmapping, double* value);
   void prune();
