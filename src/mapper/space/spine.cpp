@@ -85,17 +85,11 @@ std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
   return alive;
 }
 
-double own_bits(const std::vector<LiveTensor>& alive, const LiveTensor& tensor) {
-  double common = 0;
-  for (const LiveTensor& other : alive) {
-    if (other.component != tensor.component || other.persistent != tensor.persistent ||
-        other.origin != tensor.origin)
-      continue;
-    if (std::tuple(other.level, other.copies, other.id) <
-        std::tuple(tensor.level, tensor.copies, tensor.id))
-      common = std::max(common, other.bits);
-  }
-  return std::max(0.0, tensor.bits - common);
+bool shares_reservation(const LiveTensor& holder, const LiveTensor& tensor) {
+  return holder.component == tensor.component && holder.persistent == tensor.persistent &&
+         holder.origin == tensor.origin &&
+         std::tuple(holder.level, holder.copies, holder.id) <
+             std::tuple(tensor.level, tensor.copies, tensor.id);
 }
 
 std::int32_t rank_of(const SpineLoop& loop, TensorId tensor) {

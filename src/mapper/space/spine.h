@@ -82,9 +82,10 @@ std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
 LiveTensor traced_back(LiveTensor tensor, const std::vector<LiveTensor>& before);
 
 /// Tensors of one memory that are copies of each other have one reservation, the largest, where the
-/// one stands that is furthest out (of equal ones the source). What a tensor adds to
-/// it, in bits; one with a persistent copy has that taken off already (Backing::kept_by).
-double own_bits(const std::vector<LiveTensor>& alive, const LiveTensor& tensor);
+/// one stands that is furthest out (of equal ones the source). Whether a tensor lies in that of
+/// another, as far as that is as large; one with a persistent copy has that taken off already
+/// (Backing::kept_by).
+bool shares_reservation(const LiveTensor& holder, const LiveTensor& tensor);
 
 struct JoinedSpine {
   /// False: Einsums under one loop would never exchange anything below it, so that they have no

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <set>
 
 #include "group_index.h"
 #include "mapper/common/key_hash.h"
 #include "mapper/common/numbered.h"
 #include "mapper/common/parallel.h"
+#include "mapper/common/pool.h"
 #include "sluice/mapper/leftovers.h"
 #include "spine_table.h"
 
@@ -160,13 +160,12 @@ class Connector {
     constexpr std::size_t kChunk = 512;
     std::vector<Extension> parts((before.size() + kChunk - 1) / kChunk);
     parallel_for(options_.threads, parts.size(), [&](std::size_t i) {
-      std::unique_ptr<Worker> worker = take_worker();
+      const auto worker = workers_.borrow();
       for (std::size_t p = i * kChunk; p < std::min(before.size(), (i + 1) * kChunk); ++p) {
         if (is_cancelled(options_.cancel)) break;
-        extend_spine(e, before[p], static_cast<std::uint32_t>(p), index, bound, worker.get(),
+        extend_spine(e, before[p], static_cast<std::uint32_t>(p), index, bound, &*worker,
                      &parts[i]);
       }
-      give_back(std::move(worker));
     });
     if (is_cancelled(options_.cancel)) {
       leftovers_ = std::move(parts);
@@ -220,23 +219,9 @@ class Connector {
   struct Worker {
     Worker(SpineTable* table, const std::vector<std::size_t>* last_use) : joiner(table, last_use) {}
     SpineJoiner joiner;
-    std::vector<LiveTensor> alive;  // of fits()
     std::vector<std::uint32_t> candidates;
     CompactSpine joined;
   };
-
-  std::unique_ptr<Worker> take_worker() {
-    const std::lock_guard lock(workers_mutex_);
-    if (idle_.empty()) return std::make_unique<Worker>(&table_, &graph_.last_use);
-    std::unique_ptr<Worker> worker = std::move(idle_.back());
-    idle_.pop_back();
-    return worker;
-  }
-
-  void give_back(std::unique_ptr<Worker> worker) {
-    const std::lock_guard lock(workers_mutex_);
-    idle_.push_back(std::move(worker));
-  }
 
   void extend_spine(std::size_t e, const CompactSpine& before, std::uint32_t p,
                     const GroupIndex& index, const SearchBound& bound, Worker* worker,
@@ -248,7 +233,7 @@ class Connector {
       if (bound.hopeless(cost.energy, cost.latency)) continue;
       const CompactSpine& own = own_[e][g];
       SpineJoiner::Case* const match = worker->joiner.match(before, own, e);
-      if (match == nullptr || !fits(e, before, g, &worker->alive)) continue;
+      if (match == nullptr || !fits(e, *match, before, g)) continue;
       SpineJoiner::join(*match, before, own, &worker->joined);
       if (options_.drop_dead_ends && index_ && !index_->finds(worker->joined)) continue;
       worker->joiner.settle(match, before, own, e, &worker->joined);
@@ -257,33 +242,19 @@ class Connector {
   }
 
   /// Whether all that is alive while a group of Einsum e runs leaves it the room that it needs.
-  bool fits(std::size_t e, const CompactSpine& before, std::uint32_t g,
-            std::vector<LiveTensor>* alive) const {
+  bool fits(std::size_t e, const SpineJoiner::Case& match, const CompactSpine& before,
+            std::uint32_t g) const {
     const std::size_t n_tracked = options_.tracked->size();
-    alive->clear();
-    add_alive(before, {}, alive);
-    add_alive(own_[e][g], table_.live(before), alive);
+    const CompactSpine& own = own_[e][g];
     for (std::size_t m = 0; m < n_tracked; ++m) {
       const TrackedMemory& memory = (*options_.tracked)[m];
       double bits = group_held_[e][g * n_tracked + m];
-      for (const LiveTensor& tensor : *alive)
-        if (tensor.component == memory.component) bits += own_bits(*alive, tensor);
+      for (const AliveTensor& tensor : match.alive)
+        if (tensor.component == memory.component)
+          bits += own_bits(match, tensor, tensor.sharing, before, own);
       if (bits > memory.size_bits) return false;
     }
     return true;
-  }
-
-  /// Adds a spine's live tensors to those alive, but those already known.
-  void add_alive(const CompactSpine& spine, const std::vector<LiveTensor>& known,
-                 std::vector<LiveTensor>* alive) const {
-    const std::vector<LiveTensor>& live = table_.live(spine);
-    for (std::size_t t = 0; t < live.size(); ++t) {
-      if (std::any_of(known.begin(), known.end(),
-                      [&](const LiveTensor& other) { return other.id == live[t].id; }))
-        continue;
-      alive->push_back(traced_back(live[t], known));
-      alive->back().bits = spine.bits[t];
-    }
   }
 
   /// Of the newest spines those that may end in the cheapest mappings, in their order.
@@ -340,8 +311,7 @@ class Connector {
   std::vector<Extension> leftovers_;             // of one that was cancelled
   ExchangeGraph graph_;
   SpineTable table_;
-  std::mutex workers_mutex_;
-  std::vector<std::unique_ptr<Worker>> idle_;
+  Pool<Worker> workers_{[this] { return std::make_unique<Worker>(&table_, &graph_.last_use); }};
 };
 
 }  // namespace

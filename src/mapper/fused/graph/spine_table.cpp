@@ -45,6 +45,10 @@ std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
 
 namespace {
 
+std::uint32_t position_of(const Spine& spine, TensorId id) {
+  return static_cast<std::uint32_t>(fused::find_live(spine, id) - spine.live.data());
+}
+
 /// All of a spine but its extents.
 Key key_of_structure(const Spine& spine) {
   Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence,
@@ -106,6 +110,37 @@ Spine SpineTable::expand(const CompactSpine& compact) const {
   return spine;
 }
 
+/// Tensors that are alive while the next Einsum runs.
+std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spine& next,
+                                                 std::size_t einsum) const {
+  const std::vector<LiveTensor> all = alive_during(prefix, next);
+  const auto stays = [&](const LiveTensor& tensor) {
+    return (*last_use_)[tensor.id.index()] > einsum;
+  };
+  std::vector<AliveTensor> result;
+  for (const LiveTensor& tensor : all) {
+    AliveTensor& own = result.emplace_back();
+    const LiveTensor* const before = fused::find_live(prefix, tensor.id);
+    own.before = before != nullptr;
+    own.stays = stays(tensor);
+    own.persistent = tensor.persistent;
+    own.alone = true;
+    own.id = tensor.id;
+    own.component = tensor.component;
+    own.level = tensor.level;
+    own.position = position_of(own.before ? prefix : next, tensor.id);
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      const LiveTensor& other = all[i];
+      if (other.id == tensor.id || other.origin != tensor.origin) continue;
+      if (stays(other)) own.alone = false;
+      if (!shares_reservation(other, tensor)) continue;
+      own.sharing.push_back(i);
+      if (stays(other)) own.sharing_staying.push_back(i);
+    }
+  }
+  return result;
+}
+
 std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, const Spine& next,
                                                        std::size_t einsum) const {
   Case result;
@@ -127,13 +162,11 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   for (std::size_t i = 1; i < depth; ++i)
     if (joined.spine.stop_before[i]) result.block_end.push_back(i);
   result.block_end.push_back(depth);
-  const auto position = [](const Spine& spine, TensorId id) {
-    return static_cast<std::uint32_t>(fused::find_live(spine, id) - spine.live.data());
-  };
   for (const LiveTensor& tensor : joined.spine.live) {
     const bool before = fused::find_live(prefix, tensor.id) != nullptr;
-    result.live.emplace_back(before, position(before ? prefix : next, tensor.id));
+    result.live.emplace_back(before, position_of(before ? prefix : next, tensor.id));
   }
+  result.alive = find_alive(prefix, next, einsum);
   return result;
 }
 

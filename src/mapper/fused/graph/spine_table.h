@@ -2,6 +2,7 @@
 
 #include <oneapi/tbb/concurrent_vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -75,6 +76,8 @@ class SpineTable {
   std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
 };
 
+struct AliveTensor;
+
 /// Joins spines by number, for one thread. Whether and how two spines match depends on their
 /// structures and on which loops have equal extents; each such case is worked out once
 /// (match_spines, join_spines) and remembered.
@@ -98,6 +101,8 @@ class SpineJoiner {
 
  private:
   std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
+  std::vector<AliveTensor> find_alive(const Spine& prefix, const Spine& next,
+                                      std::size_t einsum) const;
 
   SpineTable* table_;
   const std::vector<std::size_t>* last_use_;
@@ -106,13 +111,44 @@ class SpineJoiner {
   std::unordered_map<std::uint64_t, std::unique_ptr<Case>> cases_;
 };
 
+/// A tensor that is alive while an Einsum runs that is joined to a spine.
+struct AliveTensor {
+  bool before;  ///< alive before it, too
+  bool stays;   ///< and after it
+  bool persistent;
+  bool alone;  ///< no other that stays is in the same reservation
+  TensorId id;
+  ComponentId component;
+  std::uint32_t level;
+  std::uint32_t position;  ///< in the prefix, or in the next
+  /// Those whose reservation is its own as far as they are as large (own_bits in spine.h), by index
+  /// into all that are alive; of these the ones that stay.
+  std::vector<std::uint32_t> sharing, sharing_staying;
+};
+
 /// Complete but for the order of loops that may be permuted.
 struct SpineJoiner::Case {
   std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
   std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
   std::vector<std::size_t> block_end;                // loops of one block may be permuted
   std::vector<std::pair<bool, std::uint32_t>> live;  // in prefix (or in next), position
+  std::vector<AliveTensor> alive;                    // ascending by tensor
   std::unordered_map<std::uint64_t, std::uint32_t> structure;  // by order of the loops
 };
+
+inline double bits_of(const AliveTensor& tensor, const CompactSpine& prefix,
+                      const CompactSpine& next) {
+  return (tensor.before ? prefix : next).bits[tensor.position];
+}
+
+/// What a tensor adds to the reservation that it shares with others.
+inline double own_bits(const SpineJoiner::Case& found, const AliveTensor& tensor,
+                       const std::vector<std::uint32_t>& sharing, const CompactSpine& prefix,
+                       const CompactSpine& next) {
+  double common = 0;
+  for (const std::uint32_t other : sharing)
+    common = std::max(common, bits_of(found.alive[other], prefix, next));
+  return std::max(0.0, bits_of(tensor, prefix, next) - common);
+}
 
 }  // namespace sluice::fused

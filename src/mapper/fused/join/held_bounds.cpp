@@ -30,13 +30,13 @@ struct HeldBounds::Choice {
 
 HeldBounds::HeldBounds(const JoinContext& context,
                        const std::vector<std::vector<ExchangeEdge>>& edges,
-                       const std::vector<std::vector<NextGroup>>& next, const TensorUses& uses,
-                       EnergyLatency near)
-    : context_(context), uses_(uses), layers_(edges.size() + 1) {
+                       const std::vector<std::vector<NextGroup>>& next, CompactSpine nothing,
+                       Pool<JoinPlanner>* planners, EnergyLatency near)
+    : context_(context), planners_(planners), layers_(edges.size() + 1) {
   const Objective objective = context.bound.objective;
   if (objective != Objective::kLatency) energy_weight_ = 1 / near.energy;
   if (objective != Objective::kEnergy) latency_weight_ = 1 / near.latency;
-  layers_.front().spines = {Spine{}};
+  layers_.front().spines = {std::move(nothing)};
   layers_.front().is_known = {1};
   for (std::size_t e = 0; e < edges.size(); ++e) find_spines(e, edges[e], next[e]);
   for (std::size_t e = edges.size() + 1; e-- > 0;) {
@@ -46,7 +46,7 @@ HeldBounds::HeldBounds(const JoinContext& context,
       layer.first.push_back(layer.costs.size());
       if (layer.is_known[s] != 0)
         layer.costs.resize(layer.costs.size() + context.tracked->size() *
-                                                    (layer.spines[s].loops.size() + 1) * kSteps,
+                                                    (layer.spines[s].extents.size() + 1) * kSteps,
                            e == edges.size() ? 0 : std::numeric_limits<float>::infinity());
     }
     if (e == edges.size()) continue;
@@ -56,11 +56,10 @@ HeldBounds::HeldBounds(const JoinContext& context,
         ends.push_back(i + 1);
     parallel_for(context.options->threads, ends.size(), [&](std::size_t i) {
       const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+      const auto planner = planners_->borrow();
       for (std::size_t k = begin; k < ends[i] && !is_cancelled(context_.cancel); ++k)
         if (const ExchangeEdge& edge = edges[e][k]; layer.is_known[edge.from] != 0)
-          add_edge(e, edge,
-                   plan_join(layer.spines[edge.from], next[e][edge.group].spine, *context_.tracked,
-                             uses_, e));
+          add_edge(e, edge, planner->plan(layer.spines[edge.from], next[e][edge.group].spine, e));
     });
   }
 }
@@ -72,12 +71,12 @@ void HeldBounds::find_spines(std::size_t einsum, const std::vector<ExchangeEdge>
   Layer& layer = layers_[einsum + 1];
   layer.spines.resize(context_.graph->n_spines[einsum + 1]);
   layer.is_known.assign(layer.spines.size(), 0);
+  const auto planner = planners_->borrow();
   for (const ExchangeEdge& edge : edges) {
     if (layer.is_known[edge.to] != 0 || before.is_known[edge.from] == 0) continue;
     layer.is_known[edge.to] = 1;
-    layer.spines[edge.to] = plan_join(before.spines[edge.from], next[edge.group].spine,
-                                      *context_.tracked, uses_, einsum)
-                                .spine;
+    layer.spines[edge.to] =
+        planner->joined(before.spines[edge.from], next[edge.group].spine, einsum);
   }
 }
 
@@ -95,11 +94,12 @@ void HeldBounds::add_edge(std::size_t einsum, const ExchangeEdge& edge, const Jo
       const double persistent = value[2 + n * (plan.next_depth + 1) + m] + plan.persistent[m];
       choice.cost = weigh(value[0], value[1]);
       choice.total = std::accumulate(own, own + plan.next_depth + 1, persistent);
-      choice.room = size / kBelowRounding -
-                    std::accumulate(plan.during[m].begin(), plan.during[m].end(), 0.0);
+      const double* during = plan.during.data() + m * plan.levels();
+      const double* after = plan.after.data() + m * plan.levels();
+      choice.room = size / kBelowRounding - std::accumulate(during, during + plan.levels(), 0.0);
       choice.stays.assign(1, persistent);
       for (std::size_t l = 0; l < plan.depth; ++l)
-        choice.stays.push_back(choice.stays.back() + own[l] + plan.during[m][l] - plan.after[m][l]);
+        choice.stays.push_back(choice.stays.back() + own[l] + during[l] - after[l]);
       fits = fits && choice.total <= choice.room;
     }
     for (std::size_t m = 0; m < n && fits; ++m) add_choice(choices[m], plan, edge, einsum, m);
@@ -133,7 +133,7 @@ void HeldBounds::add_choice(const Choice& choice, const JoinPlan& plan, const Ex
 double HeldBounds::least(std::size_t layer, std::uint32_t spine, std::size_t memory,
                          std::size_t levels, double bits) const {
   const Layer& own = layers_[layer];
-  const std::size_t depth = own.spines[spine].loops.size();
+  const std::size_t depth = own.spines[spine].extents.size();
   const double at = std::floor(bits * kBelowRounding / step(memory));
   if (at > static_cast<double>(kSteps)) return kInfiniteCost;
   const auto q = static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(kSteps - 1)));

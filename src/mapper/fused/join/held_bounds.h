@@ -5,6 +5,7 @@
 
 #include "join.h"
 #include "join_plan.h"
+#include "mapper/common/pool.h"
 
 namespace sluice::fused {
 
@@ -16,8 +17,8 @@ class HeldBounds {
   /// `edges`: per Einsum, what can be joined; `next`: per Einsum and group that an edge takes;
   /// `near`: energy and latency of a good mapping, which weigh the two against each other.
   HeldBounds(const JoinContext& context, const std::vector<std::vector<ExchangeEdge>>& edges,
-             const std::vector<std::vector<NextGroup>>& next, const TensorUses& uses,
-             EnergyLatency near);
+             const std::vector<std::vector<NextGroup>>& next, CompactSpine nothing,
+             Pool<JoinPlanner>* planners, EnergyLatency near);
 
   /// Whether no completion of a partial mapping may beat the bound. `value`: an entry of a
   /// PrefixGroup with `depth` open loops, at a spine of the layer; `bound.others`: what completing
@@ -34,7 +35,7 @@ class HeldBounds {
  private:
   static constexpr std::size_t kSteps = 32;  // of the bits held, per memory
   struct Layer {
-    std::vector<Spine> spines;
+    std::vector<CompactSpine> spines;
     std::vector<char> is_known;      // per spine: some edge leads to it
     std::vector<std::size_t> first;  // per spine: where its numbers begin
     std::vector<float> costs;        // per memory, levels 0 … depth, step; rounded down
@@ -54,7 +55,7 @@ class HeldBounds {
   }
 
   const JoinContext& context_;
-  const TensorUses& uses_;
+  Pool<JoinPlanner>* planners_;
   double energy_weight_ = 0, latency_weight_ = 0;
   std::vector<Layer> layers_;  // 0 … number of Einsums
 };

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "mapper/common/parallel.h"
+#include "mapper/common/pool.h"
 #include "mapper/fused/tiles/front.h"
 #include "prefix.h"
 #include "sluice/support/error.h"
@@ -18,7 +19,10 @@ class Joiner {
       : context_(context),
         bound_(context.bound),
         edges_(context.graph->edges),
-        next_(context.tables.size()) {
+        next_(context.tables.size()),
+        nothing_(spines_.compact(Spine{})),
+        planners_(
+            [this] { return std::make_unique<JoinPlanner>(&spines_, *context_.tracked, uses_); }) {
     find_uses();
     find_hulls();
     find_persistent();
@@ -58,7 +62,7 @@ class Joiner {
     result_ = {};
     pairs_ = 0;
     history_.clear();
-    prefixes_ = {PrefixGroup::empty(context_.tracked->size())};
+    prefixes_ = {PrefixGroup::empty(nothing_, context_.tracked->size())};
     for (std::size_t e = 0; e < context_.tables.size(); ++e) {
       if (is_cancelled(context_.cancel)) return std::move(result_);
       result_.memory.reset();
@@ -160,7 +164,7 @@ class Joiner {
         [&](const EnergyLatency& a, const EnergyLatency& b) { return value(a) < value(b); });
     if (near.energy > 0 && near.latency > 0) {
       for (std::size_t e = 0; e < edges_.size(); ++e) next_groups(e, edges_[e]);
-      held_.emplace(context_, edges_, next_, uses_, near);
+      held_.emplace(context_, edges_, next_, nothing_, &planners_, near);
     }
     return join_all();
   }
@@ -184,14 +188,14 @@ class Joiner {
       if (edges_to[edges[i].to].empty()) nodes.push_back(edges[i].to);
       edges_to[edges[i].to].push_back(i);
     }
-    const JoinStage stage{
-        *context_.tracked,        uses_, e, criteria_options(), persistent_after_[e],
-        held_ ? &*held_ : nullptr};
+    const JoinStage stage{*context_.tracked, e, criteria_options(), persistent_after_[e],
+                          held_ ? &*held_ : nullptr};
     std::vector<Joined> joined(nodes.size());
     parallel_for(context_.options->threads, nodes.size(), [&](std::size_t n) {
       SearchBound bound = bound_;
       bound.others = completions_[e + 1][nodes[n]];
-      PrefixBuilder builder(stage, nodes[n], std::move(bound));
+      const auto planner = planners_.borrow();
+      PrefixBuilder builder(stage, nodes[n], std::move(bound), &*planner);
       for (std::uint32_t i : edges_to[nodes[n]]) {
         if (is_cancelled(context_.cancel) || pairs_ > most_pairs_) return;
         const double before = builder.pairs();
@@ -231,10 +235,20 @@ class Joiner {
     const std::vector<PmappingGroup>& groups = context_.tables[e]->groups;
     std::vector<NextGroup>& next = next_[e];
     next.resize(groups.size());
-    for (const ExchangeEdge& edge : edges)
-      if (next[edge.group].group == nullptr)
-        next[edge.group] = {&groups[edge.group],
-                            spine_of(*context_.shapes[e], *groups[edge.group].compatibility)};
+    std::vector<std::uint32_t> missing;
+    for (const ExchangeEdge& edge : edges) {
+      if (next[edge.group].group != nullptr) continue;
+      next[edge.group].group = &groups[edge.group];
+      missing.push_back(edge.group);
+    }
+    constexpr std::size_t kChunk = 256;
+    const std::size_t n_chunks = (missing.size() + kChunk - 1) / kChunk;
+    parallel_for(context_.options->threads, n_chunks, [&](std::size_t chunk) {
+      const std::size_t end = std::min(missing.size(), (chunk + 1) * kChunk);
+      for (std::size_t i = chunk * kChunk; i < end; ++i)
+        next[missing[i]].spine =
+            spines_.compact(spine_of(*context_.shapes[e], *groups[missing[i]].compatibility));
+    });
     return next;
   }
 
@@ -315,7 +329,10 @@ class Joiner {
   std::vector<const std::vector<LowerHull>*> group_hulls_;                 // per Einsum
   std::vector<std::vector<LowerHull>> completions_;  // per layer and spine; empty: impossible
   std::vector<std::vector<NextGroup>> next_;         // per Einsum and group, where known
-  std::optional<HeldBounds> held_;                   // for the exact join
+  SpineTable spines_;
+  CompactSpine nothing_;  // the spine before the first Einsum
+  Pool<JoinPlanner> planners_;
+  std::optional<HeldBounds> held_;  // for the exact join
   std::vector<PrefixGroup> prefixes_;
   std::vector<std::vector<JoinStep>> history_;
   JoinResult result_;

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "mapper/fused/graph/exchange_graph.h"
+#include "mapper/fused/graph/spine_table.h"
 #include "mapper/fused/tiles/tile_search.h"
 #include "mapper/space/pmapping.h"
-#include "mapper/space/spine.h"
 
 namespace sluice::fused {
 
 /// The next Einsum's side of a join, in global tensor ids.
 struct NextGroup {
   const PmappingGroup* group = nullptr;
-  Spine spine;  ///< all its fused loops; `live` = every shared tensor of the Einsum
+  CompactSpine spine;  ///< all its fused loops and every shared tensor of the Einsum
 };
 
 /// One pmapping of each Einsum, by index into its table: group and position.

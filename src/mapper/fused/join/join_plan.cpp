@@ -1,56 +1,52 @@
 #include "join_plan.h"
 
-#include <algorithm>
-
 #include "sluice/support/error.h"
 
 namespace sluice::fused {
-namespace {
 
-/// Whether no other tensor is in the same reservation.
-bool is_alone(const LiveTensor& tensor, const std::vector<LiveTensor>& alive) {
-  return std::none_of(alive.begin(), alive.end(), [&](const LiveTensor& other) {
-    return other.id != tensor.id && other.origin == tensor.origin;
-  });
+SpineJoiner::Case* JoinPlanner::match(const CompactSpine& prefix, const CompactSpine& next,
+                                      std::size_t einsum) {
+  SpineJoiner::Case* const found = joiner_.match(prefix, next, einsum);
+  SLUICE_CHECK(found != nullptr, "an edge of the exchange graph joins what does not match");
+  return found;
 }
 
-}  // namespace
-
-JoinPlan plan_join(const Spine& prefix, const Spine& next,
-                   const std::vector<TrackedMemory>& tracked, const TensorUses& uses,
-                   std::size_t einsum) {
-  const std::optional<Match> match = match_spines(prefix, next);
-  SLUICE_CHECK(match.has_value(), "an edge of the exchange graph joins what does not match");
-  JoinPlan plan;
-  plan.left_depth = prefix.loops.size();
-  plan.next_depth = next.loops.size();
-  plan.persistent.assign(tracked.size(), 0);
-  const std::vector<double> levels(plan.next_depth + 1, 0);
-  plan.during.assign(tracked.size(), levels);
-  plan.after.assign(tracked.size(), levels);
-  plan.alone.assign(tracked.size(), levels);
-  const std::vector<LiveTensor> alive = alive_during(prefix, next);
-  std::vector<LiveTensor> staying = alive;
-  std::erase_if(staying, [&](const LiveTensor& t) { return uses.last[t.id.index()] <= einsum; });
-  for (const LiveTensor& tensor : alive) {
-    const bool stays = uses.last[tensor.id.index()] > einsum;
-    const bool is_new = find_live(prefix, tensor.id) == nullptr;
-    for (std::size_t m = 0; m < tracked.size(); ++m)
-      if (is_new && tensor.persistent && tracked[m].component == tensor.component)
-        plan.persistent[m] += own_bits(alive, tensor);
-    for (std::size_t m = 0; m < tracked.size(); ++m) {
-      if (tensor.persistent || tracked[m].component != tensor.component) continue;
-      plan.during[m][tensor.level] += own_bits(alive, tensor);
-      if (!stays) continue;
-      plan.after[m][tensor.level] += own_bits(staying, tensor);
-      if (is_alone(tensor, staying) && uses.last_copied[tensor.id.index()] <= einsum)
-        plan.alone[m][tensor.level] += tensor.bits;
+const JoinPlan& JoinPlanner::plan(const CompactSpine& prefix, const CompactSpine& next,
+                                  std::size_t einsum) {
+  const SpineJoiner::Case& found = *match(prefix, next, einsum);
+  plan_.left_depth = prefix.extents.size();
+  plan_.next_depth = next.extents.size();
+  plan_.depth = found.loops.size();
+  const std::size_t levels = plan_.levels();
+  for (std::vector<double>* numbers : {&plan_.during, &plan_.after, &plan_.alone})
+    numbers->assign(tracked_.size() * levels, 0);
+  plan_.persistent.assign(tracked_.size(), 0);
+  for (const AliveTensor& tensor : found.alive) {
+    for (std::size_t m = 0; m < tracked_.size(); ++m) {
+      if (tracked_[m].component != tensor.component) continue;
+      const double bits = own_bits(found, tensor, tensor.sharing, prefix, next);
+      if (tensor.persistent) {
+        if (!tensor.before) plan_.persistent[m] += bits;
+        continue;
+      }
+      const std::size_t at = m * levels + tensor.level;
+      plan_.during[at] += bits;
+      if (!tensor.stays) continue;
+      plan_.after[at] += own_bits(found, tensor, tensor.sharing_staying, prefix, next);
+      if (tensor.alone && uses_.last_copied[tensor.id.index()] <= einsum)
+        plan_.alone[at] += bits_of(tensor, prefix, next);
     }
   }
-  JoinedSpine joined = join_spines(prefix, next, *match, uses.last, einsum);
-  plan.spine = std::move(joined.spine);
-  plan.depth = plan.spine.loops.size();
-  return plan;
+  return plan_;
+}
+
+CompactSpine JoinPlanner::joined(const CompactSpine& prefix, const CompactSpine& next,
+                                 std::size_t einsum) {
+  SpineJoiner::Case* const found = match(prefix, next, einsum);
+  CompactSpine spine;
+  SpineJoiner::join(*found, prefix, next, &spine);
+  joiner_.settle(found, prefix, next, einsum, &spine);
+  return spine;
 }
 
 }  // namespace sluice::fused

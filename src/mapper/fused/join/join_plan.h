@@ -3,22 +3,22 @@
 #include <cstddef>
 #include <vector>
 
+#include "mapper/fused/graph/spine_table.h"
 #include "mapper/space/pmapping.h"
-#include "mapper/space/spine.h"
 
 namespace sluice::fused {
 
 /// What joining an Einsum to a spine asks of the memories, whatever pmappings are joined.
 struct JoinPlan {
-  Spine spine;                 ///< after the join, closed loops dropped
   std::size_t left_depth = 0;  ///< open loops of the prefix
   std::size_t next_depth = 0;  ///< fused loops of the next Einsum
   std::size_t depth = 0;       ///< open loops after the join
-  // Per memory and level 0 … next_depth, in bits:
-  std::vector<std::vector<double>> during;  ///< shared tensors alive while the next Einsum runs
-  std::vector<std::vector<double>> after;   ///< of these, the ones that stay alive
-  /// Of these, the ones whose reservation is theirs for as long as they live: no copy shares it.
-  std::vector<std::vector<double>> alone;
+  std::size_t levels() const { return next_depth + 1; }
+  // In bits; per memory, levels() numbers each:
+  std::vector<double> during;  ///< shared tensors alive while the next Einsum runs
+  std::vector<double> after;   ///< of these, the ones that stay alive
+  std::vector<double> alone;   ///< of those, the ones in a reservation that no copy will share
+  // Per memory:
   std::vector<double> persistent;  ///< newly held for the whole run
 };
 
@@ -28,9 +28,27 @@ struct TensorUses {
   std::vector<std::size_t> last_copied;  ///< the last Einsum that copies it; 0: none
 };
 
-/// Joins Einsum number `einsum`. The two must match.
-JoinPlan plan_join(const Spine& prefix, const Spine& next,
-                   const std::vector<TrackedMemory>& tracked, const TensorUses& uses,
-                   std::size_t einsum);
+/// Plans joins of spines that match, for one thread.
+class JoinPlanner {
+ public:
+  /// All must outlive it.
+  JoinPlanner(SpineTable* table, const std::vector<TrackedMemory>& tracked, const TensorUses& uses)
+      : joiner_(table, &uses.last), tracked_(tracked), uses_(uses) {}
+
+  /// Joins Einsum number `einsum`; the plan of the call before is gone.
+  const JoinPlan& plan(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+
+  /// The spine after such a join, closed loops dropped.
+  CompactSpine joined(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+
+ private:
+  SpineJoiner::Case* match(const CompactSpine& prefix, const CompactSpine& next,
+                           std::size_t einsum);
+
+  SpineJoiner joiner_;
+  const std::vector<TrackedMemory>& tracked_;
+  const TensorUses& uses_;
+  JoinPlan plan_;
+};
 
 }  // namespace sluice::fused

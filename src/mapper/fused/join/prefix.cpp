@@ -4,16 +4,18 @@
 
 namespace sluice::fused {
 
-PrefixGroup PrefixGroup::empty(std::size_t n_tracked) {
+PrefixGroup PrefixGroup::empty(CompactSpine spine, std::size_t n_tracked) {
   PrefixGroup group;
+  group.spine = std::move(spine);
   group.stride = 2 + 2 * n_tracked;
   group.values.assign(group.stride, 0);
   group.history = {0};
   return group;
 }
 
-PrefixBuilder::PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchBound bound)
-    : stage_(stage), bound_(std::move(bound)) {
+PrefixBuilder::PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchBound bound,
+                             JoinPlanner* planner)
+    : stage_(stage), bound_(std::move(bound)), planner_(planner) {
   group_.node = node;
 }
 
@@ -22,7 +24,7 @@ PrefixBuilder::PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchB
 void PrefixBuilder::raise_to_later(const JoinPlan& plan, std::size_t memory, double* closed,
                                    const double* open) {
   constexpr double kBelowRounding = 1 - 1e-12;
-  const std::vector<double>& alive = plan.alone[memory];
+  const double* alive = plan.alone.data() + memory * plan.levels();
   double later = 0;
   for (std::size_t l = plan.depth + 1; l-- > 0;) {
     later += alive[l] + (l < plan.depth ? open[l] : 0);
@@ -40,8 +42,8 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
     const double* own = pmapping + 2 + m * (plan.next_depth + 1);  // per level
     double* closed = value + 2 + m * (2 * depth + 1);
     double* open = closed + depth + 1;
-    const std::vector<double>& during = plan.during[m];
-    const std::vector<double>& after = plan.after[m];
+    const double* during = plan.during.data() + m * plan.levels();
+    const double* after = plan.after.data() + m * plan.levels();
     const auto open_before = [&](std::size_t l) { return l < left ? old_open[l] : 0.0; };
     const auto closed_before = [&](std::size_t l) { return l <= left ? old_closed[l] : 0.0; };
     // The next Einsum's own branch, from its innermost level up to where it leaves the prefix.
@@ -87,8 +89,7 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
 
 void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
                          std::uint32_t next_index) {
-  const JoinPlan plan =
-      plan_join(prefix.spine, next.spine, stage_.tracked, stage_.uses, stage_.einsum);
+  const JoinPlan& plan = planner_->plan(prefix.spine, next.spine, stage_.einsum);
   const PmappingGroup& pmappings = *next.group;
   EnergyLatency least{pmappings.value(0)[0], pmappings.value(0)[1]};
   for (std::size_t j = 1; j < pmappings.size(); ++j) {
@@ -110,7 +111,7 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
                                                              value.data(), plan.depth, bound_))
         continue;
       if (empty()) {
-        group_.spine = plan.spine;
+        group_.spine = planner_->joined(prefix.spine, next.spine, stage_.einsum);
         group_.stride = value.size();
       }
       group_.values.insert(group_.values.end(), value.begin(), value.end());

@@ -24,15 +24,16 @@ struct JoinStep {
 /// private reservations of the open branch at level 0 … D−1; last, per memory, what is held for the
 /// whole run (FFM §5.2: the consolidated reservation tree).
 struct PrefixGroup {
-  Spine spine;
+  CompactSpine spine;
   std::size_t stride = 0;
   std::vector<double> values;
   std::vector<std::uint32_t> history;  ///< per entry: index into the newest history
 
   std::uint32_t node = 0;  ///< its spine's number in the ExchangeGraph's layer
 
-  static PrefixGroup empty(std::size_t n_tracked);
-  std::size_t depth() const { return spine.loops.size(); }
+  /// `spine`: that of nothing.
+  static PrefixGroup empty(CompactSpine spine, std::size_t n_tracked);
+  std::size_t depth() const { return spine.extents.size(); }
   std::size_t size() const { return history.size(); }
   const double* value(std::size_t i) const { return values.data() + i * stride; }
   const double* closed(std::size_t i, std::size_t m) const {
@@ -52,7 +53,6 @@ struct PrefixGroup {
 /// What all joins of one Einsum to its prefixes have in common.
 struct JoinStage {
   const std::vector<TrackedMemory>& tracked;
-  const TensorUses& uses;
   std::size_t einsum = 0;
   FrontOptions front;
   const std::vector<char>& persistent_later;  ///< per memory: later Einsums hold something for ever
@@ -63,7 +63,8 @@ struct JoinStage {
 class PrefixBuilder {
  public:
   /// `bound`: what the Einsums after this one cost at least from the spine on.
-  PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchBound bound);
+  PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchBound bound,
+                JoinPlanner* planner);
 
   /// Adds what a prefix and a pmapping group become together.
   void join(const PrefixGroup& prefix, const NextGroup& next, std::uint32_t next_index);
@@ -86,6 +87,7 @@ class PrefixBuilder {
 
   const JoinStage& stage_;
   const SearchBound bound_;
+  JoinPlanner* planner_;
   PrefixGroup group_;
   std::vector<JoinStep> steps_;
   std::size_t pruned_size_ = 0;
