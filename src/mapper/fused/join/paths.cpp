@@ -14,6 +14,14 @@ constexpr double kInfiniteBound = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+/// Rows to price of an Einsum, once for each template.
+double Search::rows_to_price(std::size_t e) const {
+  double rows = 0;
+  for (const std::uint32_t skeleton : spaces_[e].skeleton_of)
+    rows += static_cast<double>(spaces_[e].skeletons[skeleton].n_rows);
+  return rows;
+}
+
 /// Whether the graph of all rows has fewer of them than there are to price. A chain of hundreds of
 /// Einsums, most of them equal, has more: each is priced once and stands in the graph many times.
 bool Search::has_short_graph() const {
@@ -22,9 +30,7 @@ bool Search::has_short_graph() const {
     const ExchangeSpace& space = spaces_[same_as_[e]];
     for (const ExchangeSpace::Skeleton& skeleton : space.skeletons)
       rows += static_cast<double>(skeleton.n_rows);
-    if (same_as_[e] != e) continue;
-    for (const std::uint32_t skeleton : space.skeleton_of)
-      priced += static_cast<double>(space.skeletons[skeleton].n_rows);
+    if (same_as_[e] == e) priced += rows_to_price(e);
   }
   return rows <= priced;
 }
@@ -115,9 +121,11 @@ ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& co
 void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                          std::size_t beam, ThroughBounds* paths) {
   tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
+  constexpr double kWorthIt = 2;  // rows to price for each edge of the graph: it narrows few
   std::size_t done = 0;
   for (const std::size_t e : pricing_order()) {
-    paths->update(limit);
+    if (done == 0 || rows_to_price(e) > kWorthIt * static_cast<double>(paths->graph().n_edges()))
+      paths->update(limit);
     if (cancelled() || paths->least(limit) == kInfiniteBound) return;
     ExchangeBounds exchange_bounds{&rows_[e].of_row,
                                    std::vector<LowerHull>(rows_[e].groups.size())};

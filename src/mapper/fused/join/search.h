@@ -72,6 +72,7 @@ class Search {
   std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) const;
   bool knows_mapping() const;
   bool follows_paths() const;
+  double rows_to_price(std::size_t e) const;
   bool has_short_graph() const;
   bool may_end_early() const;
   RowGroups rows_of(std::size_t e) const;
