@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "exchange_bound.h"
 #include "group_index.h"
 #include "mapper/common/key_hash.h"
 #include "mapper/common/numbered.h"
@@ -37,6 +38,7 @@ class Connector {
     for (std::size_t e = 0; e < layers_.size(); ++e) find_spines(e);
     if (is_cancelled(options_.cancel)) return std::move(graph_);
     if (options_.drop_dead_ends) agree_on_tensors();
+    if (options_.least) tell_least();
     std::vector<CompactSpine> spines{table_.compact(Spine{})};
     least_ = {{0, 0}};
     graph_.n_spines.push_back(1);
@@ -123,6 +125,26 @@ class Connector {
       for (std::size_t g = 0; g < own_[e].size(); ++g)
         for (std::size_t t = 0; t < shared_[e].size(); ++t)
           if (!agreement.allows(shared_[e][t], own_[e][g].exchanges[t])) alive_[e][g] = 0;
+  }
+
+  void tell_least() const {
+    ExchangeBound bound(shared_);
+    for (std::size_t e = 0; e < layers_.size(); ++e) {
+      if (is_cancelled(options_.cancel)) return;
+      const std::size_t n = shared_[e].size();
+      std::vector<std::uint64_t> memories(own_[e].size() * n);
+      std::vector<ExchangeChoice> choices;
+      for (std::size_t g = 0; g < own_[e].size(); ++g) {
+        if (alive_[e][g] == 0) continue;
+        const std::vector<LiveTensor>& live = table_.live(own_[e][g]);
+        for (std::size_t t = 0; t < n; ++t)
+          memories[g * n + t] = 2 * live[t].component.index() + (live[t].persistent ? 1 : 0);
+        choices.push_back(
+            {own_[e][g].exchanges.data(), memories.data() + g * n, group_least_[e][g]});
+      }
+      bound.add(choices);
+    }
+    options_.least(bound.least(options_.bound.objective));
   }
 
   /// The groups of Einsum e by what they exchange with the Einsums before it, for spines of up to

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -45,6 +46,8 @@ struct GraphOptions {
   bool drop_dead_ends = true;  ///< keep only what lies on a complete path
   SearchBound bound;           ///< and what may beat a known mapping, and fits
   const std::vector<TrackedMemory>* tracked = nullptr;
+  /// Told soon what no mapping's objective is below, of those that beat the bound.
+  std::function<void(double objective)> least;
   std::size_t beam = 0;  ///< > 0: keep so many spines a layer, the cheapest so far (not exact)
   const std::atomic<bool>* cancel = nullptr;
   Leftovers* leftovers = nullptr;  ///< as in MapperControl

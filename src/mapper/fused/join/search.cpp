@@ -161,7 +161,7 @@ bool Search::is_whole() const {
   return shapes_.size() == 1 && tracked_.empty() && bounds_apply() && epsilon() == 0;
 }
 
-GraphOptions Search::graph_options() const {
+GraphOptions Search::graph_options() {
   GraphOptions graph_options;
   graph_options.drop_dead_ends = options_.pruning.dead_ends;
   graph_options.tracked = &tracked_;
@@ -171,16 +171,21 @@ GraphOptions Search::graph_options() const {
   graph_options.bound.active = limit_ > 0;
   graph_options.bound.limit = limit_;
   graph_options.bound.objective = options_.objectives.front();
+  if (control_.bound && bounds_apply() && graph_options.bound.active)
+    graph_options.least = [this](double least) { tell_least(least); };
   return graph_options;
 }
 
 /// Which pmappings can be joined to which.
-ExchangeGraph Search::connect(std::size_t beam) const {
+ExchangeGraph Search::connect(std::size_t beam) {
   std::vector<ExchangeLayer> layers;
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     layers.push_back({&shapes_[e], &tables_[e]->groups});
   GraphOptions options = graph_options();
-  if (beam > 0) options.beam = kSpineBeam;
+  if (beam > 0) {
+    options.beam = kSpineBeam;
+    options.least = {};  // not all is priced
+  }
   ExchangeGraph graph = connect_exchanges(problem_, layers, options);
   if (beam == 0 || !graph.broken_at) return graph;
   options.beam = 0;  // the cheapest spines were dead ends
@@ -327,6 +332,12 @@ void Search::tell_bound() const {
   if (control_.bound && options_.objectives.size() == 1) control_.bound(bound_of_all());
 }
 
+/// Before there is a graph.
+void Search::tell_least(double least) {
+  open_bound_ = std::max(open_bound_, std::min(least, limit_));
+  tell_bound();
+}
+
 /// Per Einsum: what all others cost at least, and what must be beaten.
 std::vector<SearchBound> Search::bounds() {
   take_incumbent();
@@ -416,7 +427,7 @@ void Search::take_known() {
   }
 }
 
-JoinContext Search::join_context(const ExchangeGraph& graph) const {
+JoinContext Search::join_context(const ExchangeGraph& graph) {
   JoinContext context{};
   context.graph = &graph;
   context.bound = graph_options().bound;

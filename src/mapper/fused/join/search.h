@@ -45,7 +45,7 @@ class Search {
   bool is_alike(std::size_t a, std::size_t b) const;
   void find_tracked();
   [[nodiscard]] bool compile_templates();
-  ExchangeGraph connect(std::size_t beam) const;
+  ExchangeGraph connect(std::size_t beam);
   JoinResult join(std::size_t beam);
   void find_least();
   std::vector<SearchBound> bounds();
@@ -95,11 +95,11 @@ class Search {
       const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow);
   JoinResult join_within(const ExchangeGraph& graph, double within, std::size_t beam);
   JoinResult search_exactly();
-  GraphOptions graph_options() const;
+  GraphOptions graph_options();
   PmappingTable price(const TileSearchContext& of_einsum, const RowGroups& rows);
   static void agree(const ExchangeRequest& request, const ExchangeSpace& space,
                     ExchangeAgreement* agreement);
-  JoinContext join_context(const ExchangeGraph& graph) const;
+  JoinContext join_context(const ExchangeGraph& graph);
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
   void keep_best_so_far(MapperResult* result) const;
@@ -112,6 +112,7 @@ class Search {
   NoMapping explain_join(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;
   void tell_bound() const;
+  void tell_least(double least);
   bool cancelled() const { return is_cancelled(control_.cancel); }
 
   const BoundProblem& problem_;
