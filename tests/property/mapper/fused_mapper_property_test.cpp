@@ -62,5 +62,30 @@ TEST(FusedMapper, WithEpsilonIsAtMostThatMuchWorseThanTheOptimum) {
   EXPECT_LT(evaluated[1], evaluated[0]);
 }
 
+// Before there are prices, by what Einsums agree on, and on the way to the proof.
+TEST(FusedMapper, NeverTellsABoundThatAMappingIsBelow) {
+  const Mapper* fused = standard_mappers().find("fused");
+  std::size_t n_told = 0, n_near = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const oracle::RandomCase drawn = oracle::random_case(seed, kFusedCases, oracle::kProvenExtras);
+    if (drawn.problem.workload.einsums.size() < 2) continue;
+    MapperOptions options = drawn.options;
+    options.objectives = {seed % 2 == 0 ? Objective::kEdp : Objective::kEnergy};
+    std::vector<double> told;
+    MapperControl control;
+    control.bound = [&](double bound) { told.push_back(bound); };
+    const auto found = fused->map(drawn.problem, options, control);
+    if (!found) continue;
+    const double best = objective_value(options.objectives.front(), found->mappings[0].cost);
+    for (const double bound : told) {
+      EXPECT_LE(bound, best * (1 + 1e-9)) << "seed " << seed;
+      ++n_told;
+      n_near += bound > 0.9 * best && bound < 0.999 * best;
+    }
+  }
+  EXPECT_GT(n_told, 200U);
+  EXPECT_GT(n_near, 20U);
+}
+
 }  // namespace
 }  // namespace sluice

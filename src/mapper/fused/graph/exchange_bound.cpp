@@ -37,14 +37,14 @@ struct ExchangeBound::Plan {
 
 /// Choices that are alike, as far as layers know.
 struct ExchangeBound::Class {
-  Key key;  ///< of the common tensors, then of those that stay, in the forms before and after
+  Key key;       ///< of the common tensors, then of those that stay, in the forms before and after
   Key memories;  ///< of those that stay
   std::vector<EnergyLatency> points;
   bool operator==(const Class& other) const { return key == other.key; }
 };
 
-ExchangeBound::ExchangeBound(std::vector<std::vector<TensorId>> tensors)
-    : tensors_(std::move(tensors)) {
+ExchangeBound::ExchangeBound(std::vector<std::vector<TensorId>> tensors, std::size_t most_pairs)
+    : tensors_(std::move(tensors)), most_pairs_(most_pairs) {
   for (std::size_t e = 0; e < tensors_.size(); ++e)
     for (const TensorId tensor : tensors_[e]) {
       last_use_.resize(std::max(last_use_.size(), tensor.index() + 1), 0);
@@ -79,11 +79,10 @@ ExchangeBound::Plan ExchangeBound::plan(const Layer& before, Form between) const
   for (const Live& tensor : result.live) {
     const auto at = std::lower_bound(own.begin(), own.end(), tensor.id);
     const bool is_own = at != own.end() && *at == tensor.id;
-    const auto there =
-        std::find_if(before.live.begin(), before.live.end(),
-                     [&](const Live& other) { return other.id == tensor.id; });
-    result.from.push_back(
-        {is_own, static_cast<std::size_t>(is_own ? at - own.begin() : there - before.live.begin())});
+    const auto there = std::find_if(before.live.begin(), before.live.end(),
+                                    [&](const Live& other) { return other.id == tensor.id; });
+    result.from.push_back({is_own, static_cast<std::size_t>(is_own ? at - own.begin()
+                                                                   : there - before.live.begin())});
   }
   return result;
 }
@@ -152,9 +151,8 @@ std::optional<ExchangeBound::Layer> ExchangeBound::extended(
         const Plan::From& from = plan.from[t];
         state.memories.push_back(from.einsum ? classes[c].memories[own]
                                              : before.states[s].memories[from.position]);
-        state.key.push_back(from.einsum
-                                ? classes[c].key[plan.common.size() + own]
-                                : state.memories.back());
+        state.key.push_back(from.einsum ? classes[c].key[plan.common.size() + own]
+                                        : state.memories.back());
         own += from.einsum ? 1 : 0;
       }
       const std::uint32_t number = numbers.number(KeyHash{}(state.key), state);
@@ -188,11 +186,11 @@ ExchangeBound::Layer ExchangeBound::by_memory(const Layer& layer) {
 }
 
 void ExchangeBound::add(const std::vector<ExchangeChoice>& choices) {
-  constexpr std::size_t kMostPairs = 1'000'000, kAll = std::numeric_limits<std::size_t>::max();
-  std::optional<Layer> next = extended(layer_, choices, Form::kExchange, kMostPairs);
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  std::optional<Layer> next = extended(layer_, choices, Form::kExchange, most_pairs_);
   if (!next) {
     const Layer before = by_memory(layer_);
-    next = extended(before, choices, Form::kExchange, kMostPairs);
+    next = extended(before, choices, Form::kExchange, most_pairs_);
     if (!next) next = extended(before, choices, Form::kMemory, kAll);
   }
   layer_ = *std::move(next);

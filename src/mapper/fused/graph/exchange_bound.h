@@ -21,13 +21,15 @@ struct ExchangeChoice {
 };
 
 /// What every mapping costs at least, as far as Einsums know of each other: two that follow each
-/// other exchange a tensor in the same way; what lives longer lies in the same memory for all of its
-/// users. Loops of different tensors need not agree, and nobody asks what is held: that is up to the
-/// graph of exchanges, which takes ten times as long.
+/// other exchange a tensor in the same way; what lives longer lies in the same memory for all of
+/// its users. Loops of different tensors need not agree, and nobody asks what is held: that is up
+/// to the graph of exchanges, which takes ten times as long.
 class ExchangeBound {
  public:
-  /// `tensors`: per Einsum the shared ones, ascending.
-  explicit ExchangeBound(std::vector<std::vector<TensorId>> tensors);
+  /// `tensors`: per Einsum the shared ones, ascending. Where more than `most_pairs` of a choice and
+  /// what was chosen before would have to be looked at, memories are all that is known there.
+  explicit ExchangeBound(std::vector<std::vector<TensorId>> tensors,
+                         std::size_t most_pairs = 1'000'000);
 
   /// Adds the next Einsum, in order, with all of its choices.
   void add(const std::vector<ExchangeChoice>& choices);
@@ -63,6 +65,7 @@ class ExchangeBound {
   static Layer by_memory(const Layer& layer);
 
   std::vector<std::vector<TensorId>> tensors_;
+  std::size_t most_pairs_;
   std::vector<std::size_t> last_use_;  // per tensor
   std::size_t next_ = 0;               // Einsum to add
   Layer layer_;
