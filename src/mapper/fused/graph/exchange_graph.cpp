@@ -273,7 +273,7 @@ class Connector {
       double bits = group_held_[e][g * n_tracked + m];
       for (const AliveTensor& tensor : match.alive)
         if (tensor.component == memory.component)
-          bits += own_bits(match, tensor, tensor.sharing, before, own);
+          bits += own_bits(match, tensor, false, before, own);
       if (bits > memory.size_bits) return false;
     }
     return true;

@@ -133,9 +133,7 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
       const LiveTensor& other = all[i];
       if (other.id == tensor.id || other.origin != tensor.origin) continue;
       if (stays(other)) own.alone = false;
-      if (!shares_reservation(other, tensor)) continue;
-      own.sharing.push_back(i);
-      if (stays(other)) own.sharing_staying.push_back(i);
+      if (shares_reservation(other, tensor)) own.holders.push_back(i);
     }
   }
   return result;

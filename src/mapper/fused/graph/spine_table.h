@@ -121,9 +121,9 @@ struct AliveTensor {
   ComponentId component;
   std::uint32_t level;
   std::uint32_t position;  ///< in the prefix, or in the next
-  /// Those whose reservation is its own as far as they are as large (own_bits in spine.h), by index
-  /// into all that are alive; of these the ones that stay.
-  std::vector<std::uint32_t> sharing, sharing_staying;
+  /// Those in whose reservation it lies as far as that is as large (shares_reservation()), by index
+  /// into all that are alive.
+  std::vector<std::uint32_t> holders;
 };
 
 /// Complete but for the order of loops that may be permuted.
@@ -141,13 +141,14 @@ inline double bits_of(const AliveTensor& tensor, const CompactSpine& prefix,
   return (tensor.before ? prefix : next).bits[tensor.position];
 }
 
-/// What a tensor adds to the reservation that it shares with others.
-inline double own_bits(const SpineJoiner::Case& found, const AliveTensor& tensor,
-                       const std::vector<std::uint32_t>& sharing, const CompactSpine& prefix,
-                       const CompactSpine& next) {
+/// What a tensor adds to the reservation that it shares with others: while the Einsum runs, or
+/// after it.
+inline double own_bits(const SpineJoiner::Case& found, const AliveTensor& tensor, bool after,
+                       const CompactSpine& prefix, const CompactSpine& next) {
   double common = 0;
-  for (const std::uint32_t other : sharing)
-    common = std::max(common, bits_of(found.alive[other], prefix, next));
+  for (const std::uint32_t i : tensor.holders)
+    if (const AliveTensor& holder = found.alive[i]; !after || holder.stays)
+      common = std::max(common, bits_of(holder, prefix, next));
   return std::max(0.0, bits_of(tensor, prefix, next) - common);
 }
 

@@ -24,7 +24,7 @@ const JoinPlan& JoinPlanner::plan(const CompactSpine& prefix, const CompactSpine
   for (const AliveTensor& tensor : found.alive) {
     for (std::size_t m = 0; m < tracked_.size(); ++m) {
       if (tracked_[m].component != tensor.component) continue;
-      const double bits = own_bits(found, tensor, tensor.sharing, prefix, next);
+      const double bits = own_bits(found, tensor, false, prefix, next);
       if (tensor.persistent) {
         if (!tensor.before) plan_.persistent[m] += bits;
         continue;
@@ -32,7 +32,7 @@ const JoinPlan& JoinPlanner::plan(const CompactSpine& prefix, const CompactSpine
       const std::size_t at = m * levels + tensor.level;
       plan_.during[at] += bits;
       if (!tensor.stays) continue;
-      plan_.after[at] += own_bits(found, tensor, tensor.sharing_staying, prefix, next);
+      plan_.after[at] += own_bits(found, tensor, true, prefix, next);
       if (tensor.alone && uses_.last_copied[tensor.id.index()] <= einsum)
         plan_.alone[at] += bits_of(tensor, prefix, next);
     }

@@ -121,11 +121,16 @@ ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& co
 void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                          std::size_t beam, ThroughBounds* paths) {
   tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
-  constexpr double kWorthIt = 2;  // rows to price for each edge of the graph: it narrows few
+  // Where the graph is small, or many rows are to be priced, it pays to know what is left of it.
+  constexpr std::size_t kSmall = 100'000;  // edges
+  constexpr double kMany = 2;              // rows for each edge
+  const auto is_worth_it = [&](std::size_t e) {
+    const std::size_t n_edges = paths->graph().n_edges();
+    return n_edges <= kSmall || rows_to_price(e) > kMany * static_cast<double>(n_edges);
+  };
   std::size_t done = 0;
   for (const std::size_t e : pricing_order()) {
-    if (done == 0 || rows_to_price(e) > kWorthIt * static_cast<double>(paths->graph().n_edges()))
-      paths->update(limit);
+    if (done == 0 || is_worth_it(e)) paths->update(limit);
     if (cancelled() || paths->least(limit) == kInfiniteBound) return;
     ExchangeBounds exchange_bounds{&rows_[e].of_row,
                                    std::vector<LowerHull>(rows_[e].groups.size())};
