@@ -107,7 +107,9 @@ ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& co
   std::vector<ExchangeLayer> layers;
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     layers.push_back({&shapes_[e], &rows_[same_as_[e]].groups});
-  ExchangeGraph graph = connect_exchanges(problem_, std::move(layers), graph_options());
+  GraphOptions options = graph_options();
+  options.least = least_teller();
+  ExchangeGraph graph = connect_exchanges(problem_, std::move(layers), options);
   for (RowGroups& rows : rows_)
     for (PmappingGroup& group : rows.groups) {
       group.values = nullptr;

@@ -161,7 +161,7 @@ bool Search::is_whole() const {
   return shapes_.size() == 1 && tracked_.empty() && bounds_apply() && epsilon() == 0;
 }
 
-GraphOptions Search::graph_options() {
+GraphOptions Search::graph_options() const {
   GraphOptions graph_options;
   graph_options.drop_dead_ends = options_.pruning.dead_ends;
   graph_options.tracked = &tracked_;
@@ -171,8 +171,6 @@ GraphOptions Search::graph_options() {
   graph_options.bound.active = limit_ > 0;
   graph_options.bound.limit = limit_;
   graph_options.bound.objective = options_.objectives.front();
-  if (control_.bound && bounds_apply() && graph_options.bound.active)
-    graph_options.least = [this](double least) { tell_least(least); };
   return graph_options;
 }
 
@@ -184,7 +182,8 @@ ExchangeGraph Search::connect(std::size_t beam) {
   GraphOptions options = graph_options();
   if (beam > 0) {
     options.beam = kSpineBeam;
-    options.least = {};  // not all is priced
+  } else {
+    options.least = least_teller();
   }
   ExchangeGraph graph = connect_exchanges(problem_, layers, options);
   if (beam == 0 || !graph.broken_at) return graph;
@@ -332,10 +331,13 @@ void Search::tell_bound() const {
   if (control_.bound && options_.objectives.size() == 1) control_.bound(bound_of_all());
 }
 
-/// Before there is a graph.
-void Search::tell_least(double least) {
-  open_bound_ = std::max(open_bound_, std::min(least, limit_));
-  tell_bound();
+/// Takes what bounds all mappings before there is a graph; none: nobody asks for it.
+std::function<void(double)> Search::least_teller() {
+  if (!control_.bound || !bounds_apply() || limit_ == 0) return {};
+  return [this](double least) {
+    open_bound_ = std::max(open_bound_, std::min(least, limit_));
+    tell_bound();
+  };
 }
 
 /// Per Einsum: what all others cost at least, and what must be beaten.
@@ -427,7 +429,7 @@ void Search::take_known() {
   }
 }
 
-JoinContext Search::join_context(const ExchangeGraph& graph) {
+JoinContext Search::join_context(const ExchangeGraph& graph) const {
   JoinContext context{};
   context.graph = &graph;
   context.bound = graph_options().bound;

@@ -95,11 +95,11 @@ class Search {
       const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow);
   JoinResult join_within(const ExchangeGraph& graph, double within, std::size_t beam);
   JoinResult search_exactly();
-  GraphOptions graph_options();
+  GraphOptions graph_options() const;
   PmappingTable price(const TileSearchContext& of_einsum, const RowGroups& rows);
   static void agree(const ExchangeRequest& request, const ExchangeSpace& space,
                     ExchangeAgreement* agreement);
-  JoinContext join_context(const ExchangeGraph& graph);
+  JoinContext join_context(const ExchangeGraph& graph) const;
   MappedResult finish(const JoinedMapping& joined) const;
   std::vector<JoinedMapping> select(std::vector<JoinedMapping> mappings) const;
   void keep_best_so_far(MapperResult* result) const;
@@ -112,7 +112,7 @@ class Search {
   NoMapping explain_join(const JoinResult& join) const;
   NoMapping explain(const JoinResult& join) const;
   void tell_bound() const;
-  void tell_least(double least);
+  std::function<void(double)> least_teller();
   bool cancelled() const { return is_cancelled(control_.cancel); }
 
   const BoundProblem& problem_;
