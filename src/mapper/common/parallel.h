@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 
@@ -11,5 +12,12 @@ namespace sluice {
 /// order of i, so that the outcome does not depend on the number of threads.
 /// An exception from a body ends the loop early and is thrown again here.
 void parallel_for(int threads, std::size_t count, const std::function<void(std::size_t)>& body);
+
+/// The same with `body(first, last)` for every `size` items of [0, count), where one is soon done.
+template <class Body>
+void parallel_chunks(int threads, std::size_t count, std::size_t size, const Body& body) {
+  parallel_for(threads, (count + size - 1) / size,
+               [&](std::size_t chunk) { body(chunk * size, std::min(count, (chunk + 1) * size)); });
+}
 
 }  // namespace sluice

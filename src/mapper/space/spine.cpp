@@ -66,6 +66,9 @@ const LiveTensor* find_live(const Spine& spine, TensorId id) {
   return nullptr;
 }
 
+namespace {
+
+/// A tensor that the next Einsum sees first, its origin traced back through those alive before.
 LiveTensor traced_back(LiveTensor tensor, const std::vector<LiveTensor>& before) {
   for (const LiveTensor& origin : before) {
     if (origin.id != tensor.origin || origin.component != tensor.component) continue;
@@ -75,6 +78,8 @@ LiveTensor traced_back(LiveTensor tensor, const std::vector<LiveTensor>& before)
   }
   return tensor;
 }
+
+}  // namespace
 
 std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
   std::vector<LiveTensor> alive = prefix.live;

@@ -78,9 +78,6 @@ const LiveTensor* find_live(const Spine& spine, TensorId id);
 /// Tensors that are alive while the next Einsum runs: the prefix's and its own, ascending.
 std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
 
-/// A tensor that the next Einsum sees first, its origin traced back through those alive before.
-LiveTensor traced_back(LiveTensor tensor, const std::vector<LiveTensor>& before);
-
 /// Tensors of one memory that are copies of each other have one reservation, the largest, where the
 /// one stands that is furthest out (of equal ones the source). Whether a tensor lies in that of
 /// another, as far as that is as large; one with a persistent copy has that taken off already

@@ -33,8 +33,8 @@ class RowReader {
                                                   std::size_t first, std::size_t last) const {
     constexpr std::size_t kChunk = 256;
     std::vector<std::pair<Key, Compatibility>> rows(last - first);
-    parallel_for(threads_, (rows.size() + kChunk - 1) / kChunk, [&](std::size_t chunk) {
-      for (std::size_t i = chunk * kChunk; i < std::min(rows.size(), (chunk + 1) * kChunk); ++i) {
+    parallel_chunks(threads_, rows.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
         rows[i].second =
             compatibility_of(problem_, shape_, templates_[skeleton.templ], skeleton.row(first + i));
         rows[i].first = compatibility_key(rows[i].second);

@@ -11,12 +11,41 @@
 namespace sluice::fused {
 namespace {
 
-constexpr std::size_t kCorners = 6;
-constexpr std::size_t kMostAtOnce = 64;  // points, before a hull is made of them
+constexpr std::size_t kCornersOfState = 6;  // of a state's hull
+constexpr std::size_t kMostPoints = 64;     // points, before a hull is made of them
 
-void add_points(const LowerHull& more, std::vector<EnergyLatency>* points) {
-  points->insert(points->end(), more.begin(), more.end());
-  if (points->size() > kMostAtOnce) to_lower_hull(points);
+/// Different things, by their keys, and the hull of what each costs.
+template <class T>
+class Gathered {
+ public:
+  void add(const T& item, const LowerHull& costs) {
+    const std::uint32_t number = items_.number(KeyHash{}(item.key), item);
+    points_.resize(items_.size());
+    std::vector<EnergyLatency>& points = points_[number];
+    points.insert(points.end(), costs.begin(), costs.end());
+    if (points.size() > kMostPoints) to_lower_hull(&points);
+  }
+  std::vector<T> take() { return items_.take(); }
+  std::vector<LowerHull> take_hulls() {
+    for (std::vector<EnergyLatency>& points : points_) to_lower_hull(&points);
+    return std::move(points_);
+  }
+  std::vector<LowerHull> take_coarse_hulls() {
+    std::vector<LowerHull> hulls = take_hulls();
+    for (LowerHull& hull : hulls) hull = coarser(hull, kCornersOfState);
+    return hulls;
+  }
+
+ private:
+  Numbered<T> items_;
+  std::vector<std::vector<EnergyLatency>> points_;
+};
+
+/// The position of a tensor in an ascending list, if it is there.
+std::optional<std::size_t> find(const std::vector<TensorId>& tensors, TensorId tensor) {
+  const auto at = std::lower_bound(tensors.begin(), tensors.end(), tensor);
+  if (at == tensors.end() || *at != tensor) return std::nullopt;
+  return static_cast<std::size_t>(at - tensors.begin());
 }
 
 }  // namespace
@@ -30,16 +59,14 @@ struct ExchangeBound::Plan {
     bool einsum;  ///< or the layer before
     std::size_t position;
   };
-  std::vector<Form> form_before;  ///< per live tensor before
-  std::vector<Live> live;         ///< after it
-  std::vector<From> from;         ///< per live tensor after it
+  std::vector<Live> live;  ///< after it
+  std::vector<From> from;  ///< per live tensor after it
 };
 
 /// Choices that are alike, as far as layers know.
 struct ExchangeBound::Class {
   Key key;       ///< of the common tensors, then of those that stay, in the forms before and after
   Key memories;  ///< of those that stay
-  std::vector<EnergyLatency> points;
   bool operator==(const Class& other) const { return key == other.key; }
 };
 
@@ -54,43 +81,34 @@ ExchangeBound::ExchangeBound(std::vector<std::vector<TensorId>> tensors, std::si
   layer_.hulls = {{{0, 0}}};
 }
 
-bool ExchangeBound::is_used_by(TensorId tensor, std::size_t einsum) const {
-  return einsum < tensors_.size() &&
-         std::binary_search(tensors_[einsum].begin(), tensors_[einsum].end(), tensor);
-}
-
 /// `between`: what is known of what the Einsum and the one after it exchange.
 ExchangeBound::Plan ExchangeBound::plan(const Layer& before, Form between) const {
   const std::vector<TensorId>& own = tensors_[next_];
+  std::vector<std::pair<Live, Plan::From>> after;
   Plan result;
   for (std::size_t t = 0; t < before.live.size(); ++t) {
-    result.form_before.push_back(before.live[t].form);
-    if (const auto at = std::lower_bound(own.begin(), own.end(), before.live[t].id);
-        at != own.end() && *at == before.live[t].id)
-      result.common.emplace_back(t, static_cast<std::size_t>(at - own.begin()));
+    if (const auto here = find(own, before.live[t].id))
+      result.common.emplace_back(t, *here);
     else
-      result.live.push_back({before.live[t].id, Form::kMemory});
+      after.push_back({{before.live[t].id, Form::kMemory}, {false, t}});
   }
-  for (const TensorId tensor : own)
-    if (last_use_[tensor.index()] > next_)
-      result.live.push_back({tensor, is_used_by(tensor, next_ + 1) ? between : Form::kMemory});
-  std::sort(result.live.begin(), result.live.end(),
-            [](const Live& a, const Live& b) { return a.id < b.id; });
-  for (const Live& tensor : result.live) {
-    const auto at = std::lower_bound(own.begin(), own.end(), tensor.id);
-    const bool is_own = at != own.end() && *at == tensor.id;
-    const auto there = std::find_if(before.live.begin(), before.live.end(),
-                                    [&](const Live& other) { return other.id == tensor.id; });
-    result.from.push_back({is_own, static_cast<std::size_t>(is_own ? at - own.begin()
-                                                                   : there - before.live.begin())});
+  for (std::size_t t = 0; t < own.size(); ++t) {
+    if (last_use_[own[t].index()] <= next_) continue;
+    const bool is_next = find(tensors_[next_ + 1], own[t]).has_value();
+    after.push_back({{own[t], is_next ? between : Form::kMemory}, {true, t}});
+  }
+  std::sort(after.begin(), after.end(),
+            [](const auto& a, const auto& b) { return a.first.id < b.first.id; });
+  for (const auto& [live, from] : after) {
+    result.live.push_back(live);
+    result.from.push_back(from);
   }
   return result;
 }
 
-std::vector<ExchangeBound::Class> ExchangeBound::classes(
-    const Plan& plan, const std::vector<ExchangeChoice>& choices) const {
-  Numbered<Class> numbers;
-  std::vector<std::vector<EnergyLatency>> points;
+ExchangeBound::Classes ExchangeBound::classes(const Layer& before, const Plan& plan,
+                                              const std::vector<ExchangeChoice>& choices) const {
+  Gathered<Class> classes;
   Class own;
   for (const ExchangeChoice& choice : choices) {
     const auto in_form = [&](std::size_t tensor, Form form) {
@@ -99,21 +117,16 @@ std::vector<ExchangeBound::Class> ExchangeBound::classes(
     };
     own.key.clear();
     own.memories.clear();
-    for (const auto& [before, here] : plan.common)
-      own.key.push_back(in_form(here, plan.form_before[before]));
+    for (const auto& [there, here] : plan.common)
+      own.key.push_back(in_form(here, before.live[there].form));
     for (std::size_t t = 0; t < plan.live.size(); ++t) {
       if (!plan.from[t].einsum) continue;
       own.key.push_back(in_form(plan.from[t].position, plan.live[t].form));
       own.memories.push_back(in_form(plan.from[t].position, Form::kMemory));
     }
-    const std::uint32_t number = numbers.number(KeyHash{}(own.key), own);
-    points.resize(numbers.size());
-    add_points({choice.cost}, &points[number]);
+    classes.add(own, {choice.cost});
   }
-  std::vector<Class> result = numbers.take();
-  for (std::size_t c = 0; c < result.size(); ++c)
-    result[c].points = lower_hull(std::move(points[c]));
-  return result;
+  return {classes.take(), classes.take_hulls()};
 }
 
 /// The layer after the next Einsum; nothing if more than `most` pairs would have to be looked at.
@@ -121,7 +134,7 @@ std::optional<ExchangeBound::Layer> ExchangeBound::extended(
     const Layer& before, const std::vector<ExchangeChoice>& choices, Form between,
     std::size_t most) const {
   const Plan plan = this->plan(before, between);
-  const std::vector<Class> classes = this->classes(plan, choices);
+  const auto [classes, costs] = this->classes(before, plan, choices);
   const auto n_common = static_cast<std::ptrdiff_t>(plan.common.size());
   std::unordered_map<Key, std::vector<std::uint32_t>, KeyHash> with;  // by the common tensors
   for (std::uint32_t c = 0; c < classes.size(); ++c)
@@ -138,8 +151,7 @@ std::optional<ExchangeBound::Layer> ExchangeBound::extended(
     n_pairs += at->second.size();
   }
   if (n_pairs > most) return std::nullopt;
-  Numbered<State> numbers;
-  std::vector<std::vector<EnergyLatency>> points;
+  Gathered<State> states;
   State state;
   for (std::size_t s = 0; s < before.states.size(); ++s) {
     if (matches[s] == nullptr) continue;
@@ -155,44 +167,32 @@ std::optional<ExchangeBound::Layer> ExchangeBound::extended(
                                         : state.memories.back());
         own += from.einsum ? 1 : 0;
       }
-      const std::uint32_t number = numbers.number(KeyHash{}(state.key), state);
-      points.resize(numbers.size());
-      add_points(sum(before.hulls[s], classes[c].points), &points[number]);
+      states.add(state, sum(before.hulls[s], costs[c]));
     }
   }
-  Layer layer;
-  layer.live = plan.live;
-  layer.states = numbers.take();
-  for (std::vector<EnergyLatency>& of_state : points)
-    layer.hulls.push_back(coarser(lower_hull(std::move(of_state)), kCorners));
-  return layer;
+  return Layer{plan.live, states.take(), states.take_coarse_hulls()};
 }
 
 ExchangeBound::Layer ExchangeBound::by_memory(const Layer& layer) {
-  Numbered<State> numbers;
-  std::vector<std::vector<EnergyLatency>> points;
+  Gathered<State> states;
   for (std::size_t s = 0; s < layer.states.size(); ++s) {
     const Key& memories = layer.states[s].memories;
-    const std::uint32_t number = numbers.number(KeyHash{}(memories), State{memories, memories});
-    points.resize(numbers.size());
-    add_points(layer.hulls[s], &points[number]);
+    states.add({memories, memories}, layer.hulls[s]);
   }
-  Layer result;
-  for (const Live& tensor : layer.live) result.live.push_back({tensor.id, Form::kMemory});
-  result.states = numbers.take();
-  for (std::vector<EnergyLatency>& of_state : points)
-    result.hulls.push_back(coarser(lower_hull(std::move(of_state)), kCorners));
-  return result;
+  std::vector<Live> live = layer.live;
+  for (Live& tensor : live) tensor.form = Form::kMemory;
+  return {std::move(live), states.take(), states.take_coarse_hulls()};
 }
 
 void ExchangeBound::add(const std::vector<ExchangeChoice>& choices) {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   std::optional<Layer> next = extended(layer_, choices, Form::kExchange, most_pairs_);
-  if (!next) {
-    const Layer before = by_memory(layer_);
-    next = extended(before, choices, Form::kExchange, most_pairs_);
-    if (!next) next = extended(before, choices, Form::kMemory, kAll);
+  if (!next && std::any_of(layer_.live.begin(), layer_.live.end(),
+                           [](const Live& tensor) { return tensor.form == Form::kExchange; })) {
+    layer_ = by_memory(layer_);
+    next = extended(layer_, choices, Form::kExchange, most_pairs_);
   }
+  if (!next) next = extended(layer_, choices, Form::kMemory, kAll);
   layer_ = *std::move(next);
   ++next_;
 }

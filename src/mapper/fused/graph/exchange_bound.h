@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "mapper/common/numbered.h"
@@ -56,10 +57,11 @@ class ExchangeBound {
   };
   struct Class;
   struct Plan;
+  using Classes = std::pair<std::vector<Class>, std::vector<LowerHull>>;
 
-  bool is_used_by(TensorId tensor, std::size_t einsum) const;
   Plan plan(const Layer& before, Form between) const;
-  std::vector<Class> classes(const Plan& plan, const std::vector<ExchangeChoice>& choices) const;
+  Classes classes(const Layer& before, const Plan& plan,
+                  const std::vector<ExchangeChoice>& choices) const;
   std::optional<Layer> extended(const Layer& before, const std::vector<ExchangeChoice>& choices,
                                 Form between, std::size_t most) const;
   static Layer by_memory(const Layer& layer);

@@ -60,11 +60,12 @@ class Connector {
     constexpr std::size_t kChunk = 256;
     const std::vector<PmappingGroup>& groups = *layers_[e].groups;
     std::vector<CompactSpine>& own = own_.emplace_back(groups.size());
-    parallel_for(options_.threads, (groups.size() + kChunk - 1) / kChunk, [&](std::size_t chunk) {
-      if (is_cancelled(options_.cancel)) return;
-      for (std::size_t g = chunk * kChunk; g < std::min(groups.size(), (chunk + 1) * kChunk); ++g)
-        own[g] = table_.compact(spine_of(*layers_[e].shape, *groups[g].compatibility));
-    });
+    parallel_chunks(
+        options_.threads, groups.size(), kChunk, [&](std::size_t first, std::size_t last) {
+          if (is_cancelled(options_.cancel)) return;
+          for (std::size_t g = first; g < last; ++g)
+            own[g] = table_.compact(spine_of(*layers_[e].shape, *groups[g].compatibility));
+        });
     alive_.emplace_back(own.size(), 1);
     find_least(e);
     std::vector<TensorId>& shared = shared_.emplace_back();

@@ -28,13 +28,14 @@ struct ExchangeGraph {
   std::vector<std::vector<ExchangeEdge>> edges;  ///< per Einsum, ascending by from, group
   std::vector<std::size_t> last_use;             ///< per tensor: the last Einsum that uses it
   std::optional<std::size_t> broken_at;          ///< Einsum that nothing can be joined to
-
-  std::size_t n_edges() const {
-    std::size_t n = 0;
-    for (const std::vector<ExchangeEdge>& of_einsum : edges) n += of_einsum.size();
-    return n;
-  }
 };
+
+/// Of all Einsums.
+inline std::size_t count_edges(const std::vector<std::vector<ExchangeEdge>>& edges) {
+  std::size_t n = 0;
+  for (const std::vector<ExchangeEdge>& of_einsum : edges) n += of_einsum.size();
+  return n;
+}
 
 /// One Einsum's part in a graph: the compatibilities of its priced pmappings.
 struct ExchangeLayer {

@@ -45,10 +45,6 @@ std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
 
 namespace {
 
-std::uint32_t position_of(const Spine& spine, TensorId id) {
-  return static_cast<std::uint32_t>(fused::find_live(spine, id) - spine.live.data());
-}
-
 /// All of a spine but its extents.
 Key key_of_structure(const Spine& spine) {
   Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence,
@@ -122,13 +118,15 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
     AliveTensor& own = result.emplace_back();
     const LiveTensor* const before = fused::find_live(prefix, tensor.id);
     own.before = before != nullptr;
+    own.position = static_cast<std::uint32_t>(own.before ? before - prefix.live.data()
+                                                         : fused::find_live(next, tensor.id) -
+                                                               next.live.data());
     own.stays = stays(tensor);
     own.persistent = tensor.persistent;
     own.alone = true;
     own.id = tensor.id;
     own.component = tensor.component;
     own.level = tensor.level;
-    own.position = position_of(own.before ? prefix : next, tensor.id);
     for (std::uint32_t i = 0; i < all.size(); ++i) {
       const LiveTensor& other = all[i];
       if (other.id == tensor.id || other.origin != tensor.origin) continue;
@@ -160,10 +158,6 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   for (std::size_t i = 1; i < depth; ++i)
     if (joined.spine.stop_before[i]) result.block_end.push_back(i);
   result.block_end.push_back(depth);
-  for (const LiveTensor& tensor : joined.spine.live) {
-    const bool before = fused::find_live(prefix, tensor.id) != nullptr;
-    result.live.emplace_back(before, position_of(before ? prefix : next, tensor.id));
-  }
   result.alive = find_alive(prefix, next, einsum);
   return result;
 }
@@ -196,9 +190,10 @@ void SpineJoiner::join(const Case& found, const CompactSpine& prefix, const Comp
   for (const auto& [left, right] : found.loops)
     joined->extents.push_back(left >= 0 ? prefix.extents[static_cast<std::size_t>(left)]
                                         : next.extents[static_cast<std::size_t>(right)]);
-  for (const auto& [before, position] : found.live) {
-    joined->exchanges.push_back((before ? prefix : next).exchanges[position]);
-    joined->bits.push_back((before ? prefix : next).bits[position]);
+  for (const AliveTensor& tensor : found.alive) {
+    if (!tensor.stays) continue;
+    joined->exchanges.push_back((tensor.before ? prefix : next).exchanges[tensor.position]);
+    joined->bits.push_back(bits_of(tensor, prefix, next));
   }
 }
 

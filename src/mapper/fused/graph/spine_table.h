@@ -129,10 +129,9 @@ struct AliveTensor {
 /// Complete but for the order of loops that may be permuted.
 struct SpineJoiner::Case {
   std::vector<std::pair<std::int32_t, std::int32_t>> loops;  // open ones: in prefix, in next
-  std::vector<std::uint32_t> rank;                   // per loop: order of all but its extent
-  std::vector<std::size_t> block_end;                // loops of one block may be permuted
-  std::vector<std::pair<bool, std::uint32_t>> live;  // in prefix (or in next), position
-  std::vector<AliveTensor> alive;                    // ascending by tensor
+  std::vector<std::uint32_t> rank;     // per loop: order of all but its extent
+  std::vector<std::size_t> block_end;  // loops of one block may be permuted
+  std::vector<AliveTensor> alive;      // ascending by tensor
   std::unordered_map<std::uint64_t, std::uint32_t> structure;  // by order of the loops
 };
 

@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::size_t kChunk = 4096;
 
-/// Calls `body(first, last)` for chunks of [0, count), on several threads.
-template <class Body>
-void in_chunks(int threads, std::size_t count, const Body& body) {
-  parallel_for(threads, (count + kChunk - 1) / kChunk, [&](std::size_t chunk) {
-    body(chunk * kChunk, std::min(count, (chunk + 1) * kChunk));
-  });
-}
-
 /// Edges by one of their ends: those of node s are order[first[s]] … order[first[s + 1] - 1].
 struct EdgesBy {
   std::vector<std::uint32_t> first, order;
@@ -62,7 +54,7 @@ ThroughBounds::Hulls ThroughBounds::extend(std::size_t einsum, const Hulls& beyo
   const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
   const EdgesBy by(edges, n_spines, at);
   Hulls result(n_spines);
-  in_chunks(threads_, n_spines, [&](std::size_t first, std::size_t last) {
+  parallel_chunks(threads_, n_spines, kChunk, [&](std::size_t first, std::size_t last) {
     std::vector<EnergyLatency> points;
     for (std::size_t s = first; s < last; ++s) {
       points.clear();
@@ -81,7 +73,7 @@ void ThroughBounds::drop_hopeless(std::size_t einsum, const Hulls& before, const
                                   const SearchBound& bound) {
   std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
   std::vector<char> hopeless(edges.size(), 0);
-  in_chunks(threads_, edges.size(), [&](std::size_t first, std::size_t last) {
+  parallel_chunks(threads_, edges.size(), kChunk, [&](std::size_t first, std::size_t last) {
     std::vector<EnergyLatency> begun, whole;
     for (std::size_t i = first; i < last; ++i) {
       begun.clear();
@@ -143,7 +135,7 @@ std::vector<LowerHull> ThroughBounds::others(std::size_t einsum) {
   const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
   const EdgesBy by(edges, costs_[einsum].size(), &ExchangeEdge::group);
   std::vector<LowerHull> result(costs_[einsum].size());
-  in_chunks(threads_, result.size(), [&](std::size_t first, std::size_t last) {
+  parallel_chunks(threads_, result.size(), kChunk, [&](std::size_t first, std::size_t last) {
     std::vector<EnergyLatency> points;
     for (std::size_t g = first; g < last; ++g) {
       points.clear();

@@ -32,13 +32,14 @@ HeldBounds::HeldBounds(const JoinContext& context,
                        const std::vector<std::vector<ExchangeEdge>>& edges,
                        const std::vector<std::vector<NextGroup>>& next, CompactSpine nothing,
                        Pool<JoinPlanner>* planners, EnergyLatency near)
-    : context_(context), planners_(planners), layers_(edges.size() + 1) {
+    : context_(context), layers_(edges.size() + 1) {
   const Objective objective = context.bound.objective;
   if (objective != Objective::kLatency) energy_weight_ = 1 / near.energy;
   if (objective != Objective::kEnergy) latency_weight_ = 1 / near.latency;
   layers_.front().spines = {std::move(nothing)};
   layers_.front().is_known = {1};
-  for (std::size_t e = 0; e < edges.size(); ++e) find_spines(e, edges[e], next[e]);
+  for (std::size_t e = 0; e < edges.size(); ++e)
+    find_spines(e, edges[e], next[e], &*planners->borrow());
   for (std::size_t e = edges.size() + 1; e-- > 0;) {
     if (is_cancelled(context_.cancel)) return;
     Layer& layer = layers_[e];
@@ -56,7 +57,7 @@ HeldBounds::HeldBounds(const JoinContext& context,
         ends.push_back(i + 1);
     parallel_for(context.options->threads, ends.size(), [&](std::size_t i) {
       const std::size_t begin = i == 0 ? 0 : ends[i - 1];
-      const auto planner = planners_->borrow();
+      const auto planner = planners->borrow();
       for (std::size_t k = begin; k < ends[i] && !is_cancelled(context_.cancel); ++k)
         if (const ExchangeEdge& edge = edges[e][k]; layer.is_known[edge.from] != 0)
           add_edge(e, edge, planner->plan(layer.spines[edge.from], next[e][edge.group].spine, e));
@@ -66,12 +67,11 @@ HeldBounds::HeldBounds(const JoinContext& context,
 
 /// The spines of the layer after an Einsum.
 void HeldBounds::find_spines(std::size_t einsum, const std::vector<ExchangeEdge>& edges,
-                             const std::vector<NextGroup>& next) {
+                             const std::vector<NextGroup>& next, JoinPlanner* planner) {
   const Layer& before = layers_[einsum];
   Layer& layer = layers_[einsum + 1];
   layer.spines.resize(context_.graph->n_spines[einsum + 1]);
   layer.is_known.assign(layer.spines.size(), 0);
-  const auto planner = planners_->borrow();
   for (const ExchangeEdge& edge : edges) {
     if (layer.is_known[edge.to] != 0 || before.is_known[edge.from] == 0) continue;
     layer.is_known[edge.to] = 1;

@@ -15,7 +15,8 @@ namespace sluice::fused {
 class HeldBounds {
  public:
   /// `edges`: per Einsum, what can be joined; `next`: per Einsum and group that an edge takes;
-  /// `near`: energy and latency of a good mapping, which weigh the two against each other.
+  /// `nothing`: the spine before the first Einsum; `planners`: not needed later; `near`: energy and
+  /// latency of a good mapping, which weigh the two against each other.
   HeldBounds(const JoinContext& context, const std::vector<std::vector<ExchangeEdge>>& edges,
              const std::vector<std::vector<NextGroup>>& next, CompactSpine nothing,
              Pool<JoinPlanner>* planners, EnergyLatency near);
@@ -43,7 +44,7 @@ class HeldBounds {
   struct Choice;  // a pmapping, as an edge joins it
 
   void find_spines(std::size_t einsum, const std::vector<ExchangeEdge>& edges,
-                   const std::vector<NextGroup>& next);
+                   const std::vector<NextGroup>& next, JoinPlanner* planner);
   void add_edge(std::size_t einsum, const ExchangeEdge& edge, const JoinPlan& plan);
   void add_choice(const Choice& choice, const JoinPlan& plan, const ExchangeEdge& edge,
                   std::size_t layer, std::size_t memory);
@@ -55,7 +56,6 @@ class HeldBounds {
   }
 
   const JoinContext& context_;
-  Pool<JoinPlanner>* planners_;
   double energy_weight_ = 0, latency_weight_ = 0;
   std::vector<Layer> layers_;  // 0 … number of Einsums
 };

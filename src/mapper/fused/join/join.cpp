@@ -147,8 +147,7 @@ class Joiner {
   /// first without.
   JoinResult join_exactly() {
     constexpr std::size_t kFewEdges = 2000;
-    std::size_t n_edges = 0;
-    for (const std::vector<ExchangeEdge>& edges : edges_) n_edges += edges.size();
+    const std::size_t n_edges = count_edges(edges_);
     if (n_edges > kFewEdges) {
       most_pairs_ = n_edges;
       JoinResult result = join_all();
@@ -241,14 +240,13 @@ class Joiner {
       next[edge.group].group = &groups[edge.group];
       missing.push_back(edge.group);
     }
-    constexpr std::size_t kChunk = 256;
-    const std::size_t n_chunks = (missing.size() + kChunk - 1) / kChunk;
-    parallel_for(context_.options->threads, n_chunks, [&](std::size_t chunk) {
-      const std::size_t end = std::min(missing.size(), (chunk + 1) * kChunk);
-      for (std::size_t i = chunk * kChunk; i < end; ++i)
-        next[missing[i]].spine =
-            spines_.compact(spine_of(*context_.shapes[e], *groups[missing[i]].compatibility));
-    });
+    constexpr std::size_t kAtOnce = 256;
+    parallel_chunks(context_.options->threads, missing.size(), kAtOnce,
+                    [&](std::size_t first, std::size_t last) {
+                      for (std::size_t i = first; i < last; ++i)
+                        next[missing[i]].spine = spines_.compact(
+                            spine_of(*context_.shapes[e], *groups[missing[i]].compatibility));
+                    });
     return next;
   }
 

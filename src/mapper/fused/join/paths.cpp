@@ -127,7 +127,7 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
   constexpr std::size_t kSmall = 100'000;  // edges
   constexpr double kMany = 2;              // rows for each edge
   const auto is_worth_it = [&](std::size_t e) {
-    const std::size_t n_edges = paths->graph().n_edges();
+    const std::size_t n_edges = count_edges(paths->graph().edges);
     return n_edges <= kSmall || rows_to_price(e) > kMany * static_cast<double>(n_edges);
   };
   std::size_t done = 0;
