@@ -82,6 +82,11 @@ std::string seed_fault(const std::string& text) {
   return is_whole ? "" : fmt::format("`{}`: expected a whole number from 0 to 2^64 - 1", text);
 }
 
+/// Accepts a name of a file or folder: a shell's variable that is not set is none.
+std::string name_fault(const std::string& name) {
+  return name.empty() ? "expected a name, not an empty text" : "";
+}
+
 /// What makes a training step of the workload.
 void add_training(CLI::App& command, SpecArguments& specs) {
   static const std::map<std::string, Optimizer> optimizers{
@@ -141,6 +146,7 @@ void add_output(CLI::App& command, ParsedArguments& parsed) {
   command
       .add_option("-o,--output", parsed.output.folder,
                   "Write result.json and mapping.yaml into this folder")
+      ->check(name_fault)
       ->type_name("DIR");
   command.add_flag("--json", parsed.output.json,
                    "Print the result document, and nothing else, on standard output");
@@ -154,6 +160,7 @@ void add_report_option(CLI::App& command, ParsedArguments& parsed) {
   command
       .add_option("--report", parsed.output.report,
                   "Write a page that shows the result (docs/report.md)")
+      ->check(name_fault)
       ->type_name("FILE");
 }
 
@@ -292,6 +299,7 @@ class CommandLine {
     command
         .add_option("-o,--output", parsed_.output.folder,
                     "Write result.json and bounds.csv into this folder")
+        ->check(name_fault)
         ->type_name("DIR");
     command.add_flag("--json", parsed_.output.json,
                      "Print the document, and nothing else, on standard output");
@@ -418,6 +426,7 @@ class CommandLine {
     command
         .add_option("-o,--output", parsed_.output.folder,
                     "Keep the runs in this SQLite file, and search only what it does not have")
+        ->check(name_fault)
         ->type_name("FILE");
     command.add_option("--jobs", parsed_.sweep.jobs, "Searches at a time")
         ->check(CLI::Range(1, 1024).description(""))
@@ -457,6 +466,7 @@ class CommandLine {
     command
         .add_option("-o,--output", parsed_.output.folder,
                     "Write result.json, arch.yaml and a mapping for each workload into this folder")
+        ->check(name_fault)
         ->type_name("DIR");
     command.add_flag("--json", parsed_.output.json,
                      "Print the document, and nothing else, on standard output");
@@ -502,6 +512,7 @@ class CommandLine {
         .add_option(
             "-o,--output", parsed_.output.folder,
             "Write arch.yaml, workload.yaml, mapping.yaml and constraints.yaml into this folder")
+        ->check(name_fault)
         ->type_name("DIR")
         ->required();
     command
@@ -566,6 +577,7 @@ class CommandLine {
     command
         .add_option("-o,--output", parsed_.report.file,
                     "The page: one HTML file that needs no network")
+        ->check(name_fault)
         ->type_name("FILE")
         ->default_str(parsed_.report.file);
     commands_["report"] = [](const ParsedArguments& parsed, const Console& console) {

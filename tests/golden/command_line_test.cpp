@@ -560,5 +560,13 @@ TEST(Map, KeepsTheMappingOfAnInterruptedSearchUntilItFindsABetterOne) {
   EXPECT_EQ(map("1evals", "2")["mappings"], good["mappings"]);
 }
 
+TEST(Outputs, NeedNames) {
+  for (const char* option : {"-o", "--report"}) {
+    const ProgramRun run = run_sluice({"map", "matmul", "simple", option, ""});
+    EXPECT_EQ(run.exit_status, 2) << option;
+    EXPECT_THAT(run.err, HasSubstr("expected a name")) << option;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::testing

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -61,6 +62,27 @@ TEST_F(EarlierResultTest, SaysThatASearchGoesOn) {
               AllOf(HasSubstr("goes on from the search in " + folder_.path() +
                               ": its best edp is 470 µJ·s\n"),
                     Not(HasSubstr("warning"))));
+}
+
+TEST_F(EarlierResultTest, IsNotLostWhereItsDocumentIsDamaged) {
+  const auto search = [this](const std::string& budget) {
+    return said({"map", "matmul_chain", "simple", "--mapper", "anneal", "--budget", budget});
+  };
+  search("300evals");
+  const auto first = document();
+  std::ofstream(folder_ / "result.json") << "{\"mappings\": [";
+  EXPECT_THAT(search("3evals"),
+              AllOf(HasSubstr("warning: " + (folder_ / "result.json") + " is damaged"),
+                    HasSubstr("goes on from the search in " + folder_.path()),
+                    HasSubstr("keeps the mapping in " + folder_.path())));
+  EXPECT_EQ(document()["mappings"][0]["edp_js"], first["mappings"][0]["edp_js"]);
+}
+
+TEST_F(EarlierResultTest, IsNoFolder) {
+  std::filesystem::create_directory(folder_ / "result.json");
+  const ProgramRun run = run_sluice({"map", "matmul", "simple", "-o", folder_.path()});
+  EXPECT_EQ(run.exit_status, 3);
+  EXPECT_THAT(run.err, HasSubstr("result.json: it is a folder"));
 }
 
 // 300 draws end at a budget of evaluations; that the second search draws less must not matter.

@@ -9,7 +9,8 @@ namespace sluice {
 
 struct BoundProblem;
 
-/// Lower bounds that no mapping of this workload on this architecture can beat.
+/// Lower bounds of the mappings of a workload on an architecture: of those with one Einsum at a
+/// time (cost_bounds), or of all (concurrent_bounds).
 struct CostBounds {
   double compute_s = 0;  ///< Σ over Einsums: operations at the peak rate of the fastest compute
   double memory_s = 0;   ///< Σ compulsory traffic of the outermost memory / its bandwidth

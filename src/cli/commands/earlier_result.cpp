@@ -117,13 +117,23 @@ bool is_single(const MapperOptions& options) {
   return options.objectives.size() == 1 && options.top == 1 && !options.resource_usage;
 }
 
+void set_best(std::optional<MappingOutcome> mapping, const RunResult& result,
+              EarlierResult* earlier) {
+  if (!mapping) return;
+  earlier->objective = objective_value(result.options->objectives.front(), *mapping->cost);
+  earlier->best = std::move(mapping);
+}
+
 }  // namespace
 
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
                                             const RunResult& result) {
   const auto document = document_in(arguments.output.folder);
-  if (!document) return std::nullopt;
   EarlierResult earlier;
+  earlier.is_damaged = has_damaged_result(arguments.output.folder);
+  if (earlier.is_damaged && !changed_specs(arguments.output.folder, result.specs_text))
+    set_best(mapping_in_folder(arguments, result), result, &earlier);
+  if (!document) return earlier.is_damaged ? std::optional(earlier) : std::nullopt;
   earlier.other_mapper = other_mapper_in(*document, *result.options);
   nlohmann::json now = as_value(to_document(result));
   if (!earlier.other_mapper.empty()) now["options"].erase("mapper");
@@ -133,10 +143,9 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
       earlier.differences.push_back(*changed);
   earlier.is_proven = is_proof(*document);
   if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
-  earlier.best = mapping_in_folder(arguments, result);
+  set_best(mapping_in_folder(arguments, result), result, &earlier);
   if (!earlier.best) return earlier;
   earlier.space = space_in(*document);
-  earlier.objective = objective_value(result.options->objectives.front(), *earlier.best->cost);
   if (is_single(*result.options) &&
       proves_for(text_at(*document, "mapper"), result.options->mapper))
     earlier.bound = bound_in(*document, *earlier.objective);

@@ -13,6 +13,7 @@ namespace sluice::cli {
 struct EarlierResult {
   std::vector<std::string> differences;  ///< from what is asked for now
   bool is_proven = false;                ///< the search that found it went to its end
+  bool is_damaged = false;  ///< its document is none; its mapping may be there all the same
   /// The mapper that found it, where it is another one that searches the same space: no difference.
   std::string other_mapper;
   /// Where it is of the same specs and options: its mapping, and the first objective of that.
@@ -22,7 +23,7 @@ struct EarlierResult {
   double bound = 0;  ///< that no mapping's first objective is below, as far as it says so
 };
 
-/// None where there is no result.
+/// None where there is no result. Throws Failure where it cannot be read.
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments, const RunResult& result);
 
 /// Puts the earlier mapping in place of what a search of the same request found, where that is

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -132,6 +133,10 @@ ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& c
   if (arguments.batch == "-") {
     code = batch.run(std::cin);
   } else {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(arguments.batch, ignored))
+      throw Failure(ExitCode::kFileTrouble,
+                    fmt::format("cannot read {}: it is a folder", arguments.batch));
     std::ifstream file(arguments.batch);
     if (!file)
       throw Failure(ExitCode::kFileTrouble, fmt::format("cannot read {}", arguments.batch));

@@ -6,6 +6,7 @@
 
 #include "cli/io/failure.h"
 #include "cli/io/scheme_lines.h"
+#include "cli/io/text_of_file.h"
 #include "commands.h"
 #include "sluice/kapla/evaluate.h"
 #include "sluice/kapla/scheme_text.h"

@@ -51,6 +51,7 @@ void take_over(MapperResult&& found, RunResult& result) {
 /// What becomes of the result in the folder: whoever did not mean it can still interrupt.
 void tell(const EarlierResult& earlier, const std::string& folder, const RunResult& result,
           const Console& console) {
+  if (earlier.is_damaged) warn_of_damaged(folder, console);
   warn_of_replaced(folder, earlier.differences, console);
   if (!earlier.objective || earlier.is_proven) return;
   const Objective objective = result.options->objectives.front();

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/io/text_of_file.h"
 #include "publish.h"
 #include "sluice/support/human_units.h"
 
@@ -46,14 +47,25 @@ Value without_limits(Value options) {
   return options;
 }
 
+std::filesystem::path document_file(const std::string& folder) {
+  return std::filesystem::path(folder) / "result.json";
+}
+
 }  // namespace
 
 std::optional<Value> document_in(const std::string& folder) {
-  if (folder.empty()) return std::nullopt;
-  std::ifstream in(std::filesystem::path(folder) / "result.json");
-  auto document = Value::parse(in, nullptr, /*allow_exceptions=*/false);
+  const std::filesystem::path file = document_file(folder);
+  std::error_code ignored;
+  if (folder.empty() || !std::filesystem::exists(file, ignored)) return std::nullopt;
+  auto document = Value::parse(text_of_file(file), nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return std::nullopt;
   return document;
+}
+
+bool has_damaged_result(const std::string& folder) {
+  std::error_code ignored;
+  return !folder.empty() && std::filesystem::exists(document_file(folder), ignored) &&
+         !document_in(folder);
 }
 
 Value as_value(const Json& document) { return Value::parse(document.dump()); }
@@ -100,9 +112,21 @@ void warn_of_replaced(const std::string& folder, const std::vector<std::string>&
   console.err << to_string(warning) << std::flush;
 }
 
+void warn_of_damaged(const std::string& folder, const Console& console) {
+  const Diagnostic warning{Severity::kWarning,
+                           {},
+                           fmt::format("{} is damaged, and will be replaced: it is no JSON object",
+                                       document_file(folder).string()),
+                           "",
+                           "another -o keeps it"};
+  console.err << to_string(warning) << std::flush;
+}
+
 void warn_of_replaced(const std::string& folder, const Value& now, const Console& console) {
   if (const auto earlier = document_in(folder))
     warn_of_replaced(folder, differences(*earlier, now), console);
+  else if (has_damaged_result(folder))
+    warn_of_damaged(folder, console);
 }
 
 }  // namespace sluice::cli

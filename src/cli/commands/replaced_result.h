@@ -10,8 +10,12 @@
 
 namespace sluice::cli {
 
-/// The document that an output folder holds; none where there is none.
+/// The document that an output folder holds; none where there is none. Throws Failure where its
+/// file cannot be read.
 std::optional<nlohmann::json> document_in(const std::string& folder);
+
+/// Whether what stands where a folder has its document is none.
+bool has_damaged_result(const std::string& folder);
 
 /// A document as a reader has it, without the order of its keys.
 nlohmann::json as_value(const Json& document);
@@ -26,7 +30,9 @@ std::optional<std::string> changed_specs(const std::string& folder, const std::s
 /// Says on standard error that the result in the folder will be replaced, and what it is of.
 void warn_of_replaced(const std::string& folder, const std::vector<std::string>& differences,
                       const Console& console);
-/// The same, where it is of something else than this document will be.
+/// Says on standard error that what stands where a folder has its document is none.
+void warn_of_damaged(const std::string& folder, const Console& console);
+/// Either, where the document is damaged or of something else than this one will be.
 void warn_of_replaced(const std::string& folder, const nlohmann::json& now, const Console& console);
 
 }  // namespace sluice::cli

@@ -6,7 +6,7 @@
 
 #include "cli/io/failure.h"
 #include "cli/io/output_folder.h"
-#include "cli/io/scheme_lines.h"
+#include "cli/io/text_of_file.h"
 #include "commands.h"
 #include "sluice/report/report_page.h"
 #include "sluice/sweep/design.h"

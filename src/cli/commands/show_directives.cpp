@@ -4,6 +4,7 @@
 
 #include "cli/io/failure.h"
 #include "cli/io/scheme_lines.h"
+#include "cli/io/text_of_file.h"
 #include "commands.h"
 #include "sluice/kapla/directives.h"
 

@@ -1,24 +1,13 @@
 #include "scheme_lines.h"
 
-#include <fmt/format.h>
-
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "failure.h"
 #include "sluice/kapla/scheme_text.h"
+#include "text_of_file.h"
 
 namespace sluice::cli {
-
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad())
-    throw Failure(ExitCode::kFileTrouble, fmt::format("cannot read {}", path));
-  return text;
-}
 
 SchemeLines read_scheme_lines(const std::string& path) {
   std::istringstream text(text_of_file(path));

@@ -7,9 +7,6 @@
 
 namespace sluice::cli {
 
-/// The whole file. Throws Failure where it cannot be read.
-std::string text_of_file(const std::string& path);
-
 /// The lines of a schemes file, with their schemes.
 struct SchemeLines {
   std::vector<std::string> lines;

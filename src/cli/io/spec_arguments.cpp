@@ -11,11 +11,11 @@
 
 #include "failure.h"
 #include "library_names.h"
-#include "scheme_lines.h"
 #include "sluice/frontend/load_any.h"
 #include "sluice/kapla/directives.h"
 #include "sluice/kapla/loop_tree.h"
 #include "sluice/support/library_dir.h"
+#include "text_of_file.h"
 
 namespace sluice::cli {
 namespace fs = std::filesystem;

@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "failure.h"
 #include "report/document/result_document.h"
 #include "report/text/text_bars.h"
+#include "text_of_file.h"
 
 namespace sluice::cli {
 namespace {
@@ -113,11 +110,7 @@ std::string tensor_numbers_text(const Workload& workload, const TensorValues& va
 }
 
 TensorValues read_input_numbers(const std::string& file, const Workload& workload) {
-  std::ifstream in(file);
-  if (!in)
-    throw Failure(ExitCode::kFileTrouble,
-                  fmt::format("cannot read {}: {}", file, std::strerror(errno)));
-  return input_numbers(std::string(std::istreambuf_iterator<char>(in), {}), file, workload);
+  return input_numbers(text_of_file(file), file, workload);
 }
 
 TensorValues input_numbers(const std::string& text, const std::string& origin,

@@ -3,7 +3,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/io/failure.h"
-#include "cli/io/scheme_lines.h"
+#include "cli/io/text_of_file.h"
 #include "report/text/comparison_text.h"
 #include "sluice/report/comparison.h"
 

@@ -286,6 +286,24 @@ class ComponentReader {
     actions(names);
     if (component_.actions.empty() && node_.find("actions") == nullptr && !has_class_)
       context_.error(node_, "a !Compute needs the key 'actions'");
+    warn_of_hidden_kinds();
+  }
+
+  /// One action `compute` is what an iteration point costs, whatever is computed there.
+  void warn_of_hidden_kinds() {
+    const auto is_any = [](const Action& action) { return action.name == "compute"; };
+    const std::vector<Action>& actions = component_.actions;
+    if (std::none_of(actions.begin(), actions.end(), is_any)) return;
+    std::vector<std::string> hidden;
+    for (const Action& action : actions)
+      if (!is_any(action)) hidden.push_back("'" + action.name + "'");
+    if (hidden.empty()) return;
+    context_.warning(
+        node_,
+        fmt::format("{} of '{}' {} never called: its action 'compute' stands for "
+                    "all that an iteration point computes",
+                    fmt::join(hidden, " and "), component_.name, hidden.size() == 1 ? "is" : "are"),
+        "name all kinds of operations instead of 'compute', or leave these out");
   }
 
   // --- parts ------------------------------------------------------------------------------------

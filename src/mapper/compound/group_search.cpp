@@ -49,6 +49,11 @@ class GroupSearch {
           alone.external.push_back(tensor);
       alone_roots_.push_back(root_of(problem_, {&alone}));
       alone_constraints_.push_back(constraints_alone(options.constraints, alone.einsum(0)));
+      // There an internal tensor stands in the outermost memory only to be priced.
+      const ComponentId outermost = outermost_memory(problem_, alone.einsum(0), 0);
+      for (StorageConstraint& own : alone_constraints_.back().storage)
+        if (own.memory == outermost)
+          std::erase_if(own.forbid, [&](TensorId tensor) { return group_.is_internal(tensor); });
       uneven_.push_back(may_be_uneven(problem_, alone.einsum(0), options.imperfect_factors));
     }
   }

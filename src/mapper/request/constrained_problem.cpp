@@ -1,9 +1,15 @@
 #include "constrained_problem.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "mapper/common/contains.h"
 #include "mapper/common/spatial_wishes.h"
 #include "mapper/common/storage_wishes.h"
 
@@ -49,7 +55,59 @@ void limit_tiles(const Constraints& constraints, BoundEinsum* einsum) {
   }
 }
 
+/// A constraint that asks a memory off the compute's path to hold what the Einsum uses; null: none.
+const StorageConstraint* missing_memory(const BoundProblem& problem, const BoundEinsum& einsum,
+                                        const BoundCompute& compute,
+                                        const Constraints& constraints) {
+  if (problem.workload[einsum.einsum].is_copy_operation) return nullptr;  // as in find_fault()
+  const auto asks = [&](const StorageConstraint& constraint) {
+    Constraints one;
+    one.storage = {constraint};
+    return storage_wishes(one, einsum, constraint.memory).keep != 0;
+  };
+  const auto at = std::find_if(constraints.storage.begin(), constraints.storage.end(),
+                               [&](const StorageConstraint& own) {
+                                 return compute.depth[own.memory.index()] < 0 && asks(own);
+                               });
+  return at == constraints.storage.end() ? nullptr : &*at;
+}
+
 }  // namespace
+
+std::optional<BoundProblem> without_excluded_computes(const BoundProblem& problem,
+                                                      const Constraints& constraints) {
+  std::optional<BoundProblem> left;
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const BoundCompute& compute : einsum.computes) {
+      if (missing_memory(problem, einsum, compute, constraints) == nullptr) continue;
+      if (!left) left = problem;
+      std::erase_if(left->einsums[einsum.einsum.index()].computes,
+                    [&](const BoundCompute& own) { return own.component == compute.component; });
+    }
+  return left;
+}
+
+std::optional<NoMapping> no_compute_left(const BoundProblem& problem,
+                                         const Constraints& constraints) {
+  for (const BoundEinsum& einsum : problem.einsums) {
+    std::vector<std::string> names, computes;
+    for (const BoundCompute& compute : einsum.computes)
+      if (const auto* missing = missing_memory(problem, einsum, compute, constraints)) {
+        if (!contains(names, missing->name)) names.push_back(missing->name);
+        computes.push_back(fmt::format("{} is not inside {}", problem.arch[compute.component].name,
+                                       problem.arch[missing->memory].name));
+      }
+    if (computes.empty() || computes.size() < einsum.computes.size()) continue;
+    NoMapping no;
+    no.reason = fmt::format("constraints leave no mapping: {} (no compute is left for {}: {})",
+                            fmt::join(names, ", "), problem.workload[einsum.einsum].name,
+                            fmt::join(computes, ", "));
+    no.nearest_relaxation = fmt::format("leave out or loosen {}", fmt::join(names, ", "));
+    no.einsum = einsum.einsum;
+    return no;
+  }
+  return std::nullopt;
+}
 
 BoundProblem constrained(BoundProblem problem, const Constraints& constraints) {
   for (BoundEinsum& einsum : problem.einsums) {

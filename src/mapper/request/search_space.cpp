@@ -68,6 +68,9 @@ bool has_arrays(const BoundProblem& problem, const MapperOptions&) {
     });
   });
 }
+bool has_states(const BoundProblem& problem, const MapperOptions&) {
+  return has_recurrence(problem.roles);
+}
 bool has_ports(const BoundProblem& problem, const MapperOptions&) {
   const auto memory = outermost_memory(problem.arch);
   return memory && problem.einsums.front().components[memory->index()].instances > 1;
@@ -120,6 +123,14 @@ const std::vector<Row>& table() {
        "another "
        "of them makes or reads; frames within frames",
        has_several_einsums},
+      {In::kGroups, "splits without a common memory",
+       "pipelined and parallel splits of Einsums whose computes have no memory in common but the "
+       "outermost one",
+       has_several_einsums},
+      {In::kGroups, "states of one Einsum",
+       "the state of a recurrence further in than the outermost memory, where the Einsum that "
+       "makes and reads it is alone in its group",
+       has_states},
       {In::kGroups, "ports",
        "loops over several instances of the outermost memory; frames begin below its nodes",
        has_ports},

@@ -188,8 +188,15 @@ bool tells_bounds(const BoundProblem& problem, const MapperOptions& options) {
          !may_override_keep(problem, options.constraints);
 }
 
+/// What no mapping of the mapper's space is below; takes up to some tenths of a second.
+double bound_of_space(const Mapper& mapper, const BoundProblem& problem,
+                      const MapperOptions& options) {
+  return objective_bound(options.objectives.front(), space_bounds(mapper, problem, options));
+}
+
 /// Of a search that did not end; a bound holds whatever was searched. `told`: one that the search
-/// told. Bounds of the mapper's space are none where a mapping from elsewhere is below.
+/// told, that of the space included where `tells_bounds`. Bounds of the mapper's space are none
+/// where a mapping from elsewhere is below.
 void bound_result(const Mapper& mapper, const BoundProblem& problem, const MapperOptions& options,
                   double told, MapperResult* result) {
   Guarantee& guarantee = result->guarantee;
@@ -197,11 +204,13 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
   const bool is_single = options.objectives.size() == 1;
   if (is_single && !may_override_keep(problem, options.constraints)) {
     const Objective objective = options.objectives.front();
-    const CostBounds own = space_bounds(mapper, problem, options);
     guarantee.bound = std::max(has_gap ? guarantee.bound : 0.0,
                                objective_bound(objective, concurrent_bounds(problem)));
     const double found = value_of(*result, objective);
-    for (const double bound : {told, objective_bound(objective, own)})
+    const double own = tells_bounds(problem, options) && is_at_most(told, found)
+                           ? told
+                           : bound_of_space(mapper, problem, options);
+    for (const double bound : {told, own})
       if (is_at_most(bound, found)) guarantee.bound = std::max(guarantee.bound, bound);
   }
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
@@ -309,6 +318,7 @@ void map_whole_actions(const Mapper& mapper, const BoundProblem& problem,
     return;
   MapperControl limited = control;
   const ToldBound told(&limited);
+  limited.bound(bound_of_space(mapper, problem, options));
   Incumbent known([&](double objective, const MappedResult& mapped) {
     if (control.incumbent != nullptr) control.incumbent->offer(objective, mapped);
   });
@@ -329,6 +339,36 @@ void map_whole_actions(const Mapper& mapper, const BoundProblem& problem,
   } else {
     bound_result(mapper, problem, options, told.best(), result);
   }
+}
+
+/// Walks, which price whole actions, have the rest of the budget where that is still open.
+void walk_by_whole_actions(const Mapper& mapper, const BoundProblem& problem,
+                           const MapperOptions& options, const MapperControl& control,
+                           std::chrono::steady_clock::time_point start, MapperResult* result) {
+  const bool is_open = result->guarantee.kind == GuaranteeKind::kGap && !result->cancelled &&
+                       result->search.ended_by.empty() && !result->mappings.empty();
+  if (!is_open || !options.budget_seconds || !tells_bounds(problem, options) ||
+      !takes_walks(mapper, problem, options))
+    return;
+  const double left = *options.budget_seconds - seconds_since(start);
+  if (left <= 0) return;
+  Incumbent known([&](double objective, const MappedResult& mapped) {
+    if (control.incumbent != nullptr) control.incumbent->offer(objective, mapped);
+  });
+  known.offer(value_of(*result, options.objectives.front()), result->mappings.front());
+  BudgetWatch watch(left, options.memory_bytes, control.cancel, [&] {
+    return is_near(known.objective(), result->guarantee.bound, options.epsilon);
+  });
+  SideWalks walks(problem, options, &known, control.leftovers);
+  walks.take_over(watch.flag(), std::numeric_limits<double>::infinity());
+  walks.finish();
+  take_incumbent(known, options, result);
+  result->search.seconds = seconds_since(start);
+  result->search.mappings_evaluated += walks.evaluations();
+  result->cancelled = is_cancelled(control.cancel);
+  if (!result->cancelled && watch.end() != BudgetWatch::End::kMet)
+    result->search.ended_by = watch.end() == BudgetWatch::End::kMemory ? "memory" : "budget";
+  bound_result(mapper, problem, options, result->guarantee.bound, result);
 }
 
 /// A search, and beside it bounds (`relaxed`, where they may know more) and walks.
@@ -396,13 +436,20 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
     as_written.explore_einsum_orders = false;
     return run_mapper(mapper, problem, as_written, control, mappers);
   }
+  if (const auto left = without_excluded_computes(problem, options.constraints)) {
+    if (auto no = no_compute_left(problem, options.constraints))
+      return tl::make_unexpected(std::move(*no));
+    return run_mapper(mapper, *left, options, control, mappers);
+  }
   // All that runs beside the search knows parts alone, too.
   if (has_whole_actions(problem.arch) && mapper.prices_by_parts()) {
+    const auto start = std::chrono::steady_clock::now();
     MapperOutcome outcome = map_by_parts(problem, options, control,
                                          [&](const BoundProblem& parts, const MapperControl& own) {
                                            return run_mapper(mapper, parts, options, own, mappers);
                                          });
     if (outcome) map_whole_actions(mapper, problem, options, control, &*outcome);
+    if (outcome) walk_by_whole_actions(mapper, problem, options, control, start, &*outcome);
     return outcome;
   }
   MapperControl limited = control;
@@ -410,11 +457,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (control.incumbent == nullptr) limited.incumbent = &own;
   const ToldBound told(&limited);
   const bool has_bounds = tells_bounds(problem, options);
-  if (has_bounds) {
-    const Objective objective = options.objectives.front();
-    const double least = objective_bound(objective, space_bounds(mapper, problem, options));
-    if (least > 0) limited.bound(least);
-  }
+  if (has_bounds)
+    if (const double least = bound_of_space(mapper, problem, options); least > 0)
+      limited.bound(least);
   // Without a budget the clock is not to decide what comes out.
   const bool ends_when_met = options.budget_seconds && has_bounds;
   std::optional<BudgetWatch> watch;

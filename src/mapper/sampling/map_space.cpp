@@ -22,7 +22,10 @@ using fused::Template;
 
 MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options,
                    const fused::TemplateLimits& limits)
-    : problem_(problem), options_(options), last_use_(problem.workload.tensors.size(), 0) {
+    : problem_(problem),
+      options_(options),
+      cancel_(limits.cancel),
+      last_use_(problem.workload.tensors.size(), 0) {
   for (std::size_t e = 0; e < problem.workload.einsums.size(); ++e)
     shapes_.push_back(fused::make_einsum_shape(problem, EinsumId(e)));
   if (options.row_fusion) fused::add_row_loops(problem, &shapes_);
@@ -201,6 +204,7 @@ std::optional<ComponentId> MapSpace::overfull(std::size_t e, std::uint32_t t,
 }
 
 std::optional<CostTotals> MapSpace::price_alone(std::size_t e, const EinsumChoice& choice) const {
+  if (is_cancelled(cancel_)) return std::nullopt;
   const std::uint32_t list = templates_.list_of(e);
   EinsumShape shape = shapes_[templates_.first_einsums()[list]];  // alike, and its names are known
   shape.einsum = EinsumId(0);
@@ -238,6 +242,7 @@ Mapping MapSpace::build(const Genome& genome) const {
 }
 
 std::optional<CostTotals> MapSpace::price(const Genome& genome) const {
+  if (is_cancelled(cancel_)) return std::nullopt;
   return evaluate_totals(problem_, build(genome), options_.policy);
 }
 

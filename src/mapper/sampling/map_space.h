@@ -104,7 +104,8 @@ class MapSpace {
   /// may still refuse what passes.
   std::optional<ComponentId> overfull(std::size_t einsum, std::uint32_t templ,
                                       const Trips& trips) const;
-  /// Price of the Einsum's nest as a mapping of that Einsum alone; nothing where it is illegal.
+  /// Price of the Einsum's nest as a mapping of that Einsum alone; nothing where it is illegal, or
+  /// once the search is cancelled: some policies take a second.
   std::optional<CostTotals> price_alone(std::size_t einsum, const EinsumChoice& choice) const;
 
   /// The spine after an Einsum is joined to those before it; none where they do not match.
@@ -112,7 +113,7 @@ class MapSpace {
                                    const EinsumChoice& choice) const;
   bool joins(const Genome& genome) const;
   Mapping build(const Genome& genome) const;
-  /// Price by the model; nothing where it is illegal.
+  /// Price by the model; nothing where it is illegal, or once the search is cancelled.
   std::optional<CostTotals> price(const Genome& genome) const;
 
  private:
@@ -122,6 +123,7 @@ class MapSpace {
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
+  const std::atomic<bool>* cancel_;
   std::vector<fused::EinsumShape> shapes_;
   fused::TemplateLists templates_;
   std::vector<std::vector<fused::TileRule>> tile_rules_;  ///< per Einsum

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "mapper/common/contains.h"
 #include "mapper/common/dominance.h"
@@ -19,6 +20,7 @@
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
 #include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/space_bounds.h"
 #include "sluice/model/concurrent_bounds.h"
@@ -57,6 +59,7 @@ class CompoundSearch {
 
   tl::expected<MapperResult, NoMapping> run() {
     find_groups();
+    if (is_cancelled(control_.cancel)) return finish({});
     const double limit = options_.budget_evaluations.value_or(kMostPriced);
     is_complete_ = !is_cut_short_ && count(limit) <= limit;
     if (is_complete_) search(Effort::kAll);
@@ -80,10 +83,11 @@ class CompoundSearch {
         if (auto group = compound::make_group(problem_, first, end);
             group && compound::may_keep(options_.constraints, problem_, *group))
           groups_.emplace_back().group = std::move(*group);
-    for (SearchedGroup& searched : groups_) {
-      searched.slice = compound::slice(problem_, searched.group);
-      searched.bounds = concurrent_bounds(searched.slice, factors_of(options_));
-    }
+    parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {
+      if (is_cancelled(control_.cancel)) return;
+      groups_[g].slice = compound::slice(problem_, groups_[g].group);
+      groups_[g].bounds = concurrent_bounds(groups_[g].slice, factors_of(options_));
+    });
     // Long groups first: what they cost tells which short ones can be left out.
     std::stable_sort(groups_.begin(), groups_.end(),
                      [](const auto& a, const auto& b) { return a.group.size() > b.group.size(); });
@@ -334,8 +338,10 @@ class CompoundSearch {
       return guarantee;
     }
     guarantee.kind = GuaranteeKind::kGap;
-    guarantee.bound = objective_bound(options_.objectives.front(),
-                                      concurrent_bounds(problem_, factors_of(options_)));
+    // Whoever cancelled it knows a bound; that of tiles takes a while.
+    const CostBounds bounds = result.cancelled ? concurrent_bounds(problem_)
+                                               : concurrent_bounds(problem_, factors_of(options_));
+    guarantee.bound = objective_bound(options_.objectives.front(), bounds);
     return guarantee;
   }
 
@@ -421,7 +427,10 @@ tl::expected<MapperResult, NoMapping> CompoundMapper::map(const BoundProblem& pr
                                                           const MapperOptions& options,
                                                           const MapperControl& control) const {
   if (auto no = refused_alone(*this, problem, options)) return tl::make_unexpected(std::move(*no));
-  return CompoundSearch(problem, options, control).run();
+  const auto search = std::make_shared<CompoundSearch>(problem, options, control);
+  auto outcome = search->run();
+  if (control.leftovers != nullptr && is_cancelled(control.cancel)) control.leftovers->add(search);
+  return outcome;
 }
 
 }  // namespace sluice

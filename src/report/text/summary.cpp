@@ -434,9 +434,16 @@ class Summary {
     text_ += bars;
   }
 
+  /// Whether Einsums that run at the same time, each on a compute of its own, may be below.
+  bool are_sequential(const CostBounds& bounds) const {
+    return problem_.einsums.size() > 1 && !(bounds == concurrent_bounds(problem_));
+  }
+
   void bounds(const Cost& cost) {
     const double roofline = std::max(cost.bounds.compute_s, cost.bounds.memory_s);
-    heading("Bounds", "that no mapping can beat");
+    heading("Bounds", are_sequential(cost.bounds)
+                          ? "that no mapping with one Einsum at a time can beat"
+                          : "that no mapping can beat");
     if (roofline > 0)
       field("latency",
             fmt::format("{}, from {} (compute {}, memory {}){}", si(roofline, "s"),

@@ -74,6 +74,19 @@ TEST(ArchReader, AUnitInAVariableIsChecked) {
   EXPECT_EQ(mistake_of(text), "throughput cannot be in J: 'E'");
 }
 
+TEST(ArchReader, WarnsOfKindsThatAreNeverCalled) {
+  const auto specs = load_specs_from_text(
+      {{"arch.yaml",
+        "arch:\n  nodes:\n  - !Compute {name: ALU, actions: [{name: compute, energy: 1, "
+        "throughput: 1}, {name: exp, energy: 10, throughput: 1}]}\n"}},
+      {});
+  ASSERT_TRUE(specs);
+  ASSERT_EQ(specs->warnings.size(), 1u);
+  EXPECT_EQ(specs->warnings.front().message,
+            "'exp' of 'ALU' is never called: its action 'compute' stands for all that an iteration "
+            "point computes");
+}
+
 TEST(ArchReader, ReadsNetworks) {
   const Arch arch = arch_of(
       "arch:\n  nodes:\n  - !Network {name: NoC, topology: torus, channel_width: 256, "

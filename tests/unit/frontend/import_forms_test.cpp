@@ -437,6 +437,37 @@ arch:
   EXPECT_EQ(specs->arch->components.size(), 2u);
 }
 
+// These words are AccelForge's, too, and say the same here.
+TEST(FilesOfAnyTool, AreOfSluiceWhereItHasTheirWords) {
+  const TemporaryFolder folder;
+  const std::string specs = folder.write("specs.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m] = exp(A[m])", "Y[m] = B[m] * C[m]"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: All, tensor_order_options: [[Inputs, Outputs]]}, partial_actions: whole, actions: [{name: read, energy: 1, throughput: 1e9}, {name: write, energy: 1, throughput: 1e9}]}
+  - !Compute {name: Vec, actions: [{name: exp, energy: 1, throughput: 1e9}]}
+  - !Compute {name: Mac, actions: [{name: mul, energy: 1, throughput: 1e9}]}
+)yaml");
+  const std::string mapping = folder.write("mapping.yaml", R"(mapping:
+  nodes:
+  - !Storage {tensors: [A, Z, B, C, Y], component: DRAM}
+  - !Parallel
+    nodes:
+    - !Nested {nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: Z, component: Vec}]}
+    - !Nested {nodes: [!Temporal {rank_variable: m, tile_shape: 1}, !Compute {einsum: Y, component: Mac}]}
+)");
+  const auto loaded = load_any_specs({specs, mapping}, {});
+  ASSERT_TRUE(loaded.has_value()) << to_string(loaded.error());
+  EXPECT_TRUE(loaded->warnings.empty()) << to_string(loaded->warnings);
+  EXPECT_EQ(loaded->mappings.size(), 1u);
+  const Component& memory = loaded->arch->components.front();
+  EXPECT_FALSE(memory.tensor_policy()->tensor_order_options.empty());
+  EXPECT_EQ(std::get<Memory>(memory.kind).partial_actions, PartialActions::kWhole);
+}
+
 constexpr const char* kSmallArch = R"(
 architecture:
   version: 0.3

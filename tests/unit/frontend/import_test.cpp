@@ -447,6 +447,8 @@ problem: {shape: cnn-layer, R: 3, S: 3, P: 4, Q: 5, C: 2, K: 6, N: 1, Wstride: 2
   EXPECT_THAT(specs.workload,
               HasSubstr("Outputs[n,k,q,p] = Weights[c,k,r,s] * Inputs[n,c,RRP:r+2*p,RSQ:3*s+q]"));
   EXPECT_THAT(specs.workload, HasSubstr("rank_sizes: {R: 3, S: 3, P: 4, Q: 5, C: 2, K: 6, N: 1}"));
+  EXPECT_THAT(specs.workload,
+              HasSubstr("renames: {input: Inputs - Weights, weight: Weights, output: Outputs}"));
 }
 
 TEST(TimeloopImport, ReadsVersionFour) {

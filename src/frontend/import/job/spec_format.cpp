@@ -19,7 +19,6 @@ const std::set<std::string>& accelforge_words() {
                                                "!Component",
                                                "!Fanout",
                                                "!Hierarchical",
-                                               "!Parallel",
                                                "actions_scale",
                                                "area_scale",
                                                "encapsulate_tensor",
@@ -33,13 +32,15 @@ const std::set<std::string>& accelforge_words() {
                                                "no_refetch_from_above",
                                                "no_resend_to_below",
                                                "power_gateable",
-                                               "tensor_order_options",
                                                "throughput_scale",
                                                "total_area",
                                                "total_leak_power",
                                                "usage_scale"};
   return kWords;
 }
+
+/// A node of architectures there. Of mappings it is one here as well.
+constexpr const char* kBranches = "!Parallel";
 
 /// Component classes that Sluice has not.
 const std::set<std::string>& accelforge_classes() {
@@ -58,6 +59,14 @@ bool has_form_of_accelforge(const YamlNode& component) {
   return component.tag == "!Network" ||
          std::any_of(actions->items.begin(), actions->items.end(),
                      [](const YamlPointer& action) { return action->find("latency") != nullptr; });
+}
+
+bool has_tag(const YamlNode& node, const std::string& tag) {
+  return node.tag == tag ||
+         std::any_of(node.entries.begin(), node.entries.end(),
+                     [&](const YamlEntry& entry) { return has_tag(*entry.value, tag); }) ||
+         std::any_of(node.items.begin(), node.items.end(),
+                     [&](const YamlPointer& item) { return has_tag(*item, tag); });
 }
 
 bool has_word_of_accelforge(const YamlNode& node) {
@@ -182,6 +191,8 @@ bool is_of_other_tool(const YamlNode& document) {
   const auto workload = sections.find("workload");
   if (workload != sections.end() && workload->second->find("shape") != nullptr) return true;
   if (is_timeloop(sections) || has_word_of_accelforge(document)) return true;
+  const auto arch = sections.find("arch");
+  if (arch != sections.end() && has_tag(*arch->second, kBranches)) return true;
   const auto constraints = sections.find("constraints");
   return constraints != sections.end() &&
          (constraints->second->is_sequence() || constraints->second->find("targets") != nullptr);

@@ -40,10 +40,27 @@ class WorkloadWriter {
     if (problem_.instance != nullptr) text += places_.mark(problem_.instance->position);
     if (!sizes.empty()) text += fmt::format("  rank_sizes: {}\n", sizes.text());
     if (!bounds.empty()) text += fmt::format("  iteration_space_shape: {}\n", bounds.text());
-    return text + fmt::format("  einsums:\n  - \"{}\"\n", einsum);
+    return text + renames_text() + fmt::format("  einsums:\n  - \"{}\"\n", einsum);
   }
 
  private:
+  /// Architectures ask for `input`, `weight` and `output`, as those of the library do.
+  std::string renames_text() const {
+    const auto is_weight = [](const DataSpace& space) {
+      std::string name = space.name.substr(0, 6);
+      std::transform(name.begin(), name.end(), name.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      return !space.is_output && (name == "weight" || name == "filter" || name == "kernel");
+    };
+    const std::vector<DataSpace>& spaces = problem_.data_spaces;
+    if (spaces.size() != 3 || std::count_if(spaces.begin(), spaces.end(), is_weight) != 1)
+      return {};
+    const std::string weight =
+        sluice_name(std::find_if(spaces.begin(), spaces.end(), is_weight)->name);
+    return fmt::format("  renames: {{input: Inputs - {0}, weight: {0}, output: Outputs}}\n",
+                       weight);
+  }
+
   std::string einsum_text() {
     std::string output, inputs;
     int n_outputs = 0;

@@ -1,0 +1,137 @@
+// Storage constraints drawn at random, on machines with forks among others: whatever a mapper finds
+// keeps them, mappers of one space find the same, and what the free optimum keeps anyway costs
+// nothing.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "mapper/request/constrained_problem.h"
+#include "mapper/request/constraint_check.h"
+#include "oracle/problem/dice.h"
+#include "oracle/problem/random_problem.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
+#include "support/random_cases.h"
+
+namespace sluice {
+namespace {
+
+std::vector<TensorId> some_tensors(oracle::Dice& dice, const Workload& workload) {
+  std::vector<TensorId> tensors;
+  for (std::size_t t = 0; t < workload.tensors.size(); ++t)
+    if (dice.chance(40)) tensors.emplace_back(t);
+  return tensors;
+}
+
+Constraints drawn_constraints(oracle::Dice& dice, const BoundProblem& problem) {
+  std::vector<ComponentId> memories;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
+    if (problem.arch.components[c].is_memory()) memories.emplace_back(c);
+  Constraints drawn;
+  const int n = 1 + dice.below(2);
+  for (int i = 0; i < n; ++i) {
+    StorageConstraint& own = drawn.storage.emplace_back();
+    own.name = fmt::format("drawn {}", i);
+    own.memory = dice.one_of(memories);
+    if (dice.chance(50))
+      own.einsum =
+          EinsumId(static_cast<std::size_t>(dice.below(static_cast<int>(problem.einsums.size()))));
+    (dice.chance(60) ? own.keep : own.forbid) = some_tensors(dice, problem.workload);
+  }
+  return drawn;
+}
+
+struct Answer {
+  tl::expected<MapperResult, NoMapping> result;
+  double value = std::numeric_limits<double>::infinity();
+
+  bool is_proven() const {
+    return result ? result->guarantee.kind == GuaranteeKind::kOptimal : result.error().proven;
+  }
+  const Mapping& mapping() const { return result->mappings.front().mapping; }
+};
+
+Answer answer_of(const char* mapper, const BoundProblem& problem, MapperOptions options) {
+  const std::string name = mapper;
+  if (name == "compound") options.max_fused_loops_per_rank = kUnlimitedLoops;
+  if (name != "fused") options.budget_evaluations = name == "random" ? 300 : 3'000;
+  Answer answer{run_mapper(*standard_mappers().find(mapper), problem, options, {})};
+  if (answer.result)
+    answer.value =
+        objective_value(options.objectives.front(), answer.result->mappings.front().cost);
+  return answer;
+}
+
+struct Tally {
+  std::int64_t found = 0, equal = 0, nothing = 0;
+  std::int64_t excluded = 0;  ///< constraints exclude a compute
+  std::int64_t kept = 0;      ///< the free optimum keeps them
+};
+
+void check(const BoundProblem& problem, const MapperOptions& free, const Constraints& constraints,
+           Tally* tally) {
+  MapperOptions options = free;
+  options.constraints = constraints;
+  for (const char* mapper : {"fused", "exhaustive", "random", "compound"}) {
+    const Answer answer = answer_of(mapper, problem, options);
+    if (!answer.result) continue;
+    ++tally->found;
+    ASSERT_TRUE(constraint_violations(constraints, problem, answer.mapping()).empty())
+        << mapper << "\n"
+        << to_yaml(answer.mapping(), problem.workload, problem.arch);
+  }
+  const Answer fused = answer_of("fused", problem, options);
+  const Answer exhaustive = answer_of("exhaustive", problem, options);
+  if (fused.is_proven() && exhaustive.is_proven()) {
+    ASSERT_EQ(fused.value, exhaustive.value);
+    ++(fused.result ? tally->equal : tally->nothing);
+  }
+  for (const char* mapper : {"fused", "compound"}) {
+    const Answer unbound = answer_of(mapper, problem, free);
+    if (!unbound.result || !unbound.is_proven() ||
+        !constraint_violations(constraints, problem, unbound.mapping()).empty())
+      continue;
+    ++tally->kept;
+    const Answer bound = answer_of(mapper, problem, options);
+    ASSERT_TRUE(bound.result) << mapper << ": " << bound.result.error().reason;
+    ASSERT_LE(bound.value, unbound.value * (1 + 1e-9)) << mapper;
+  }
+}
+
+TEST(RandomConstraints, AreKeptByAllMappersAndCostNothingWhereTheOptimumKeepsThem) {
+  const testing::RandomCases cases = testing::random_cases(60);
+  Tally tally;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    oracle::Dice dice(seed ^ 0x5deece66dULL);
+    oracle::ProblemSpec spec = oracle::random_problem(seed);
+    if (!spec.fork && dice.chance(70)) {  // any Einsum may run beside the inner memories
+      spec.fork = oracle::ForkSpec{};
+      spec.fork->compute = spec.compute;
+      spec.fork->compute.name = "ScalarUnit";
+    }
+    const BoundProblem problem = oracle::bind_problem(spec);
+    const Constraints constraints = drawn_constraints(dice, problem);
+    if (without_excluded_computes(problem, constraints)) ++tally.excluded;
+    check(problem, oracle::options_of(spec), constraints, &tally);
+    if (HasFatalFailure()) {
+      std::printf("%s\n", oracle::to_yaml(spec).c_str());
+      return;
+    }
+  }
+  RecordProperty("found", std::to_string(tally.found));
+  RecordProperty("equal", std::to_string(tally.equal));
+  RecordProperty("nothing", std::to_string(tally.nothing));
+  RecordProperty("excluded", std::to_string(tally.excluded));
+  RecordProperty("kept", std::to_string(tally.kept));
+  if (cases.count < 60) return;
+  EXPECT_GE(tally.found, cases.count);
+  EXPECT_GE(tally.equal, cases.count / 5);
+  EXPECT_GE(tally.nothing, cases.count / 20);
+  EXPECT_GE(tally.excluded, cases.count / 40);
+  EXPECT_GE(tally.kept, cases.count / 20);
+}
+
+}  // namespace
+}  // namespace sluice
