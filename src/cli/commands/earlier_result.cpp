@@ -131,7 +131,9 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   const auto document = document_in(arguments.output.folder);
   EarlierResult earlier;
   earlier.is_damaged = has_damaged_result(arguments.output.folder);
-  if (earlier.is_damaged && !changed_specs(arguments.output.folder, result.specs_text))
+  const bool is_constrained = !(result.options->constraints == Constraints{});
+  if (earlier.is_damaged && !is_constrained &&
+      !changed_specs(arguments.output.folder, result.specs_text))
     set_best(mapping_in_folder(arguments, result), result, &earlier);
   if (!document) return earlier.is_damaged ? std::optional(earlier) : std::nullopt;
   earlier.other_mapper = other_mapper_in(*document, *result.options);

@@ -1,5 +1,7 @@
 #include "sluice/model/binding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -210,7 +212,7 @@ class EinsumBinder {
       compute.networks = networks_on(compute.path);
       bound.computes.push_back(std::move(compute));
     }
-    if (bound.computes.empty()) report_no_compute();
+    if (bound.computes.empty()) report_no_compute(bound);
   }
 
   /// A network links the instances of the next component with a fanout.
@@ -248,42 +250,53 @@ class EinsumBinder {
     }
   }
 
+  static std::optional<std::size_t> action_called(const Component& compute, std::string_view name) {
+    for (std::size_t a = 0; a < compute.actions.size(); ++a)
+      if (compute.actions[a].name == name) return a;
+    return std::nullopt;
+  }
+
+  /// The operations of an iteration point, as a compute does them.
+  std::vector<OperationCount> operations_on(const Component& compute) const {
+    std::vector<OperationCount> counts = operations_per_point(workload_[einsum_].expression);
+    if (!action_called(compute, operation_name(OperationKind::kSelect))) write_out_choices(&counts);
+    return counts;
+  }
+
   /// Which actions of a compute one iteration point calls; nullopt if it lacks a kind.
   std::optional<std::vector<std::pair<std::size_t, std::int64_t>>> calls_per_point(
       const Component& compute) const {
-    const auto action = [&](std::string_view name) -> std::optional<std::size_t> {
-      for (std::size_t a = 0; a < compute.actions.size(); ++a)
-        if (compute.actions[a].name == name) return a;
-      return std::nullopt;
-    };
     std::vector<std::pair<std::size_t, std::int64_t>> calls;
-    if (const auto any = action("compute")) {
+    if (const auto any = action_called(compute, "compute")) {
       calls.emplace_back(*any, 1);
       return calls;
     }
     if (workload_[einsum_].is_copy_operation) return calls;
-    std::vector<OperationCount> counts = operations_per_point(workload_[einsum_].expression);
-    if (!action(operation_name(OperationKind::kSelect))) write_out_choices(&counts);
-    for (const OperationCount& count : counts) {
-      const auto kind = action(operation_name(count.kind));
+    for (const OperationCount& count : operations_on(compute)) {
+      const auto kind = action_called(compute, operation_name(count.kind));
       if (!kind) return std::nullopt;
       calls.emplace_back(*kind, count.per_point);
     }
     return calls;
   }
 
-  void report_no_compute() {
-    std::string kinds, computes;
-    for (const OperationCount& count : operations_per_point(workload_[einsum_].expression))
-      kinds += (kinds.empty() ? "" : ", ") + std::string(operation_name(count.kind));
-    for (ComponentId id : computes_of(arch_))
-      computes += (computes.empty() ? "" : ", ") + arch_[id].name;
-    report(
-        "No compute accepts the Einsum " + workload_[einsum_].name + " (operations: " + kinds +
-            "; computes: " + (computes.empty() ? "none" : computes) + ").",
-        "give one of them an action of that name, or the action `compute`, and an `enabled` that "
-        "holds for the Einsum",
-        DiagnosticCause::kInfeasible);
+  void report_no_compute(const BoundEinsum& bound) {
+    std::vector<std::string> reasons;
+    for (const ComponentId id : computes_of(arch_)) {
+      std::vector<std::string> missing;
+      for (const OperationCount& count : operations_on(arch_[id]))
+        if (!action_called(arch_[id], operation_name(count.kind)))
+          missing.emplace_back(operation_name(count.kind));
+      reasons.push_back(bound.components[id.index()].enabled
+                            ? fmt::format("{} has no {}", arch_[id].name, fmt::join(missing, ", "))
+                            : fmt::format("{} is not enabled for it", arch_[id].name));
+    }
+    if (reasons.empty()) reasons.emplace_back("there is none");
+    report(fmt::format("no compute accepts the Einsum {}: {}", workload_[einsum_].name,
+                       fmt::join(reasons, "; ")),
+           "give one of them the actions that it lacks, or the action `compute`, and an `enabled` "
+           "that holds for the Einsum",
+           DiagnosticCause::kInfeasible);
   }
 
   const Workload& workload_;

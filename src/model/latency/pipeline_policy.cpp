@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "model/latency/counted_nests.h"
 #include "model/latency/tile_pipeline.h"
@@ -10,8 +10,11 @@
 namespace sluice {
 namespace {
 
-/// Steps that are walked one by one; of longer pipelines a part is, which stands for the whole.
-constexpr double kMostSteps = 1 << 18;
+/// Steps that are walked one by one. In longer pipelines loops go on as they do once their steps
+/// take equally long.
+constexpr double kMostSteps = 1 << 14;
+/// Where that takes too many, they go on as they did last.
+constexpr std::int64_t kMostUneven = 1 << 22;
 
 /// A storage node in the tile buffer: refilled (and written back) whenever a loop above it steps.
 struct TileNode {
@@ -169,47 +172,20 @@ class Walk {
   Walk(const std::vector<Stage>& stages, TilePipeline& pipeline)
       : stages_(stages), pipeline_(pipeline), at_(stages.size()) {
     for (std::size_t s = 0; s < stages.size(); ++s) at_[s].resize(stages[s].loops.size(), 0);
-    shorten();
+    repeats_ = n_steps() > kMostSteps;
   }
-
-  /// Times that the walked part stands for.
-  double scale() const { return scale_; }
 
   void run() { walk(0, stages_.size(), 0); }
 
  private:
-  std::int64_t trips(const NestLoop& loop) const {
-    const auto found = shortened_.find(loop.node);
-    return found == shortened_.end() ? loop.trips : found->second;
-  }
-
   double n_steps() const {
     double total = 0;
     for (const Stage& stage : stages_) {
       double steps = 1;
-      for (const NestLoop* loop : stage.loops) steps *= static_cast<double>(trips(*loop));
+      for (const NestLoop* loop : stage.loops) steps *= static_cast<double>(loop->trips);
       total += steps;
     }
     return total;
-  }
-
-  /// Walks fewer steps of the outermost loops where there are too many.
-  void shorten() {
-    for (std::size_t l = 0; n_steps() > kMostSteps; ++l) {
-      bool any = false;
-      for (const Stage& stage : stages_) {
-        if (l >= stage.loops.size()) continue;
-        any = true;
-        const NestLoop& loop = *stage.loops[l];
-        if (shortened_.count(loop.node) > 0) continue;
-        const double excess = n_steps() / kMostSteps;
-        const auto fewer = static_cast<std::int64_t>(static_cast<double>(loop.trips) / excess);
-        shortened_[loop.node] = std::clamp<std::int64_t>(fewer, 2, loop.trips);
-        if (&stage == &stages_.front())
-          scale_ *= static_cast<double>(loop.trips) / static_cast<double>(shortened_[loop.node]);
-      }
-      if (!any) return;
-    }
   }
 
   const Node* next_loop(std::size_t stage, std::size_t depth) const {
@@ -223,17 +199,33 @@ class Walk {
       const Node* node = next_loop(first, depth);
       std::size_t last = first + 1;
       while (node && last < end && next_loop(last, depth) == node) ++last;
-      if (!node) {
+      if (!node)
         step(first);
-      } else {
-        const std::int64_t n = trips(*stages_[first].loops[depth]);
-        for (std::int64_t i = 0; i < n; ++i) {
-          for (std::size_t s = first; s < last; ++s) at_[s][depth] = i;
-          walk(first, last, depth + 1);
-        }
-      }
+      else
+        walk_loop(first, last, depth);
       first = last;
     }
+  }
+
+  /// Stages [begin, end) are below the same loop. Its first step may differ from the others, as
+  /// nothing was there before, and so may its last one.
+  void walk_loop(std::size_t begin, std::size_t end, std::size_t depth) {
+    const std::int64_t n = stages_[begin].loops[depth]->trips;
+    std::optional<TilePipeline> before;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const bool may_repeat = repeats_ && i > 0 && i < n - 2;
+      if (repeats_) pipeline_.count_from_now();
+      if (may_repeat && i > 1) before = pipeline_;
+      for (std::size_t s = begin; s < end; ++s) at_[s][depth] = i;
+      walk(begin, end, depth + 1);
+      if (!may_repeat || !before || !goes_on_since(*before)) continue;
+      pipeline_.repeat_since(*before, static_cast<double>(n - 2 - i));
+      i = n - 2;
+    }
+  }
+
+  bool goes_on_since(const TilePipeline& before) const {
+    return n_walked_ > kMostUneven || pipeline_.stands_as(before);
   }
 
   void step(std::size_t s) {
@@ -245,7 +237,7 @@ class Walk {
       bool starts = true, ends = true, seen = false;
       for (std::size_t l = node.loops_above; l < stage.loops.size(); ++l) {
         starts &= at_[s][l] == 0;
-        ends &= at_[s][l] + 1 == trips(*stage.loops[l]);
+        ends &= at_[s][l] + 1 == stage.loops[l]->trips;
       }
       for (std::size_t l = 0; l < node.loops_above; ++l) seen |= node.repeats[l] && at_[s][l] > 0;
       if (starts && node.fill_s > 0 && (!node.is_output || seen))
@@ -253,13 +245,14 @@ class Walk {
       if (ends) step_.drain_s += node.drain_s;
     }
     pipeline_.add(step_);
+    ++n_walked_;
   }
 
   const std::vector<Stage>& stages_;
   TilePipeline& pipeline_;
   std::vector<std::vector<std::int64_t>> at_;  ///< per stage and loop: the current step
-  std::map<const Node*, std::int64_t> shortened_;
-  double scale_ = 1;
+  bool repeats_ = false;
+  std::int64_t n_walked_ = 0;
   TileStep step_;
 };
 
@@ -287,8 +280,8 @@ PipelineTimes time_of(const std::vector<Stage>& stages, double instances) {
   PipelineTimes time = pipeline.times();
   time.fill_s *= instances;
   time.drain_s *= instances;
-  time.compute_s *= walk.scale() * instances;
-  time.stall_s *= walk.scale() * instances;
+  time.compute_s *= instances;
+  time.stall_s *= instances;
   const double total_s = time.fill_s + time.compute_s + time.stall_s + time.drain_s;
   time.stall_s += std::max(0.0, busy_seconds(stages) - total_s);
   return time;

@@ -44,6 +44,14 @@ class TilePipeline {
 
   void add(const TileStep& step);
 
+  /// Times count from now on: those of short steps far from the beginning would be rounded.
+  void count_from_now();
+  /// Whether it stands as `before`, but for a time that has passed: equal steps after both take
+  /// equally long.
+  bool stands_as(const TilePipeline& before) const;
+  /// As if the steps since `before`, which it stands as, had come so many times more.
+  void repeat_since(const TilePipeline& before, double times);
+
   double end_s() const;
   PipelineTimes times() const;
 
@@ -59,6 +67,8 @@ class TilePipeline {
   std::deque<std::int64_t> fill_steps_;  ///< of the last `slots` fills
   std::deque<double> slot_free_s_;       ///< likewise: when their step ends; the future: negative
   Drain last_drain_, drain_before_;
+  std::int64_t n_fills_ = 0, n_drains_ = 0;
+  double before_s_ = 0;  ///< that no other time counts
   double first_start_s_ = 0, busy_s_ = 0, waits_s_ = 0;
 };
 

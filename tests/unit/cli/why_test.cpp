@@ -214,7 +214,7 @@ TEST_F(WhyTest, AnEinsumThatMakesNoSenseAloneSaysWhy) {
   use(text.replace(text.find(mac), mac.size(), mac + " enabled: len(Intermediates) == 1,"));
   const Explanation why = explained();
   EXPECT_EQ(why.einsums.front().alone->kind, Answer::Kind::kNotSearched);
-  EXPECT_THAT(why.einsums.front().alone->reason, HasSubstr("No compute accepts the Einsum H"));
+  EXPECT_THAT(why.einsums.front().alone->reason, HasSubstr("no compute accepts the Einsum H"));
   EXPECT_EQ(why.n_answers, why.n_questions);
 }
 
