@@ -82,9 +82,14 @@ std::string seed_fault(const std::string& text) {
   return is_whole ? "" : fmt::format("`{}`: expected a whole number from 0 to 2^64 - 1", text);
 }
 
-/// Accepts a name of a file or folder: a shell's variable that is not set is none.
-std::string name_fault(const std::string& name) {
-  return name.empty() ? "expected a name, not an empty text" : "";
+/// An option with the name of a file or folder: a shell's variable that is not set is none.
+CLI::Option* add_name(CLI::App& command, const std::string& option, std::string& name,
+                      const std::string& help, const std::string& type) {
+  return command.add_option(option, name, help)
+      ->check([](const std::string& text) -> std::string {
+        return text.empty() ? "expected a name, not an empty text" : "";
+      })
+      ->type_name(type);
 }
 
 /// What makes a training step of the workload.
@@ -143,11 +148,8 @@ void add_directives(CLI::App& command, ParsedArguments& parsed) {
 }
 
 void add_output(CLI::App& command, ParsedArguments& parsed) {
-  command
-      .add_option("-o,--output", parsed.output.folder,
-                  "Write result.json and mapping.yaml into this folder")
-      ->check(name_fault)
-      ->type_name("DIR");
+  add_name(command, "-o,--output", parsed.output.folder,
+           "Write result.json and mapping.yaml into this folder", "DIR");
   command.add_flag("--json", parsed.output.json,
                    "Print the result document, and nothing else, on standard output");
   command.add_flag(
@@ -157,11 +159,8 @@ void add_output(CLI::App& command, ParsedArguments& parsed) {
 }
 
 void add_report_option(CLI::App& command, ParsedArguments& parsed) {
-  command
-      .add_option("--report", parsed.output.report,
-                  "Write a page that shows the result (docs/report.md)")
-      ->check(name_fault)
-      ->type_name("FILE");
+  add_name(command, "--report", parsed.output.report,
+           "Write a page that shows the result (docs/report.md)", "FILE");
 }
 
 void add_ascii(CLI::App& command, ParsedArguments& parsed) {
@@ -296,11 +295,8 @@ class CommandLine {
                     "Do it for each value of a variable or field: NAME=16KiB..64MiB:x2, "
                     "NAME=1..9:+2, NAME=1,2,8")
         ->type_name("NAME=VALUES");
-    command
-        .add_option("-o,--output", parsed_.output.folder,
-                    "Write result.json and bounds.csv into this folder")
-        ->check(name_fault)
-        ->type_name("DIR");
+    add_name(command, "-o,--output", parsed_.output.folder,
+             "Write result.json and bounds.csv into this folder", "DIR");
     command.add_flag("--json", parsed_.output.json,
                      "Print the document, and nothing else, on standard output");
     command.add_flag("-v,--verbose", parsed_.verbose, "Log on standard error what is being done");
@@ -423,11 +419,8 @@ class CommandLine {
                            "Values of a variable or field: NAME=16KiB..64MiB:x2, NAME=1..9:+2, "
                            "NAME=1,2,8; several options make a grid")
                ->type_name("NAME=VALUES"));
-    command
-        .add_option("-o,--output", parsed_.output.folder,
-                    "Keep the runs in this SQLite file, and search only what it does not have")
-        ->check(name_fault)
-        ->type_name("FILE");
+    add_name(command, "-o,--output", parsed_.output.folder,
+             "Keep the runs in this SQLite file, and search only what it does not have", "FILE");
     command.add_option("--jobs", parsed_.sweep.jobs, "Searches at a time")
         ->check(CLI::Range(1, 1024).description(""))
         ->type_name("")
@@ -463,11 +456,9 @@ class CommandLine {
         ->required()
         ->option_text(" ");
     add_spec_settings(command, parsed_.specs);
-    command
-        .add_option("-o,--output", parsed_.output.folder,
-                    "Write result.json, arch.yaml and a mapping for each workload into this folder")
-        ->check(name_fault)
-        ->type_name("DIR");
+    add_name(command, "-o,--output", parsed_.output.folder,
+             "Write result.json, arch.yaml and a mapping for each workload into this folder",
+             "DIR");
     command.add_flag("--json", parsed_.output.json,
                      "Print the document, and nothing else, on standard output");
     add_ascii(command, parsed_);
@@ -508,12 +499,9 @@ class CommandLine {
             "one ONNX model")
         ->required()
         ->option_text(" ");
-    command
-        .add_option(
-            "-o,--output", parsed_.output.folder,
-            "Write arch.yaml, workload.yaml, mapping.yaml and constraints.yaml into this folder")
-        ->check(name_fault)
-        ->type_name("DIR")
+    add_name(command, "-o,--output", parsed_.output.folder,
+             "Write arch.yaml, workload.yaml, mapping.yaml and constraints.yaml into this folder",
+             "DIR")
         ->required();
     command
         .add_option("--ert", parsed_.energy_file,
@@ -574,11 +562,8 @@ class CommandLine {
         ->required()
         ->option_text(" ");
     parsed_.report.file = "report.html";
-    command
-        .add_option("-o,--output", parsed_.report.file,
-                    "The page: one HTML file that needs no network")
-        ->check(name_fault)
-        ->type_name("FILE")
+    add_name(command, "-o,--output", parsed_.report.file,
+             "The page: one HTML file that needs no network", "FILE")
         ->default_str(parsed_.report.file);
     commands_["report"] = [](const ParsedArguments& parsed, const Console& console) {
       return run_report(parsed.report, console);

@@ -129,13 +129,16 @@ void set_best(std::optional<MappingOutcome> mapping, const RunResult& result,
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
                                             const RunResult& result) {
   const auto document = document_in(arguments.output.folder);
+  if (!document) return std::nullopt;
   EarlierResult earlier;
-  earlier.is_damaged = has_damaged_result(arguments.output.folder);
-  const bool is_constrained = !(result.options->constraints == Constraints{});
-  if (earlier.is_damaged && !is_constrained &&
-      !changed_specs(arguments.output.folder, result.specs_text))
-    set_best(mapping_in_folder(arguments, result), result, &earlier);
-  if (!document) return earlier.is_damaged ? std::optional(earlier) : std::nullopt;
+  if (!document->is_object()) {
+    earlier.is_damaged = true;
+    // Nobody knows any more which constraints its mapping keeps.
+    if (result.options->constraints == Constraints{} &&
+        !changed_specs(arguments.output.folder, result.specs_text))
+      set_best(mapping_in_folder(arguments, result), result, &earlier);
+    return earlier;
+  }
   earlier.other_mapper = other_mapper_in(*document, *result.options);
   nlohmann::json now = as_value(to_document(result));
   if (!earlier.other_mapper.empty()) now["options"].erase("mapper");

@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/io/failure.h"
+#include "cli/io/text_of_file.h"
 #include "commands.h"
 #include "constrained.h"
 #include "report/document/mapping_lines.h"
@@ -133,13 +132,7 @@ ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& c
   if (arguments.batch == "-") {
     code = batch.run(std::cin);
   } else {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(arguments.batch, ignored))
-      throw Failure(ExitCode::kFileTrouble,
-                    fmt::format("cannot read {}: it is a folder", arguments.batch));
-    std::ifstream file(arguments.batch);
-    if (!file)
-      throw Failure(ExitCode::kFileTrouble, fmt::format("cannot read {}", arguments.batch));
+    std::ifstream file = open_file(arguments.batch);
     code = batch.run(file);
   }
   console.log.note(fmt::format("evaluated {} mappings", batch.n_mappings()));

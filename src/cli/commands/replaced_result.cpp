@@ -57,15 +57,7 @@ std::optional<Value> document_in(const std::string& folder) {
   const std::filesystem::path file = document_file(folder);
   std::error_code ignored;
   if (folder.empty() || !std::filesystem::exists(file, ignored)) return std::nullopt;
-  auto document = Value::parse(text_of_file(file), nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return std::nullopt;
-  return document;
-}
-
-bool has_damaged_result(const std::string& folder) {
-  std::error_code ignored;
-  return !folder.empty() && std::filesystem::exists(document_file(folder), ignored) &&
-         !document_in(folder);
+  return Value::parse(text_of_file(file), nullptr, /*allow_exceptions=*/false);
 }
 
 Value as_value(const Json& document) { return Value::parse(document.dump()); }
@@ -123,9 +115,11 @@ void warn_of_damaged(const std::string& folder, const Console& console) {
 }
 
 void warn_of_replaced(const std::string& folder, const Value& now, const Console& console) {
-  if (const auto earlier = document_in(folder))
+  const auto earlier = document_in(folder);
+  if (!earlier) return;
+  if (earlier->is_object())
     warn_of_replaced(folder, differences(*earlier, now), console);
-  else if (has_damaged_result(folder))
+  else
     warn_of_damaged(folder, console);
 }
 

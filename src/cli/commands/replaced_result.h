@@ -10,12 +10,9 @@
 
 namespace sluice::cli {
 
-/// The document that an output folder holds; none where there is none. Throws Failure where its
-/// file cannot be read.
+/// The document that an output folder holds, which is no object where it is damaged; none where
+/// there is none. Throws Failure where its file cannot be read.
 std::optional<nlohmann::json> document_in(const std::string& folder);
-
-/// Whether what stands where a folder has its document is none.
-bool has_damaged_result(const std::string& folder);
 
 /// A document as a reader has it, without the order of its keys.
 nlohmann::json as_value(const Json& document);

@@ -70,8 +70,13 @@ Constraints constraints_on(const Constraints& constraints, const Group& group) {
   return own;
 }
 
-Constraints constraints_alone(const Constraints& constraints, EinsumId einsum) {
+Constraints constraints_alone(const Constraints& constraints, const BoundProblem& problem,
+                              const Group& group, EinsumId einsum) {
   Constraints own = between(constraints, einsum.index(), einsum.index() + 1);
+  const ComponentId outermost = outermost_memory(problem, einsum, 0);
+  for (StorageConstraint& c : own.storage)
+    if (c.memory == outermost)
+      std::erase_if(c.forbid, [&](TensorId tensor) { return group.is_internal(tensor); });
   own.fusion.clear();
   own.collectives.clear();
   own.schedules.clear();

@@ -13,8 +13,10 @@ bool may_keep(const Constraints& constraints, const BoundProblem& problem, const
 /// The constraints on the group's Einsums and internal tensors; Einsum ids count from its first.
 Constraints constraints_on(const Constraints& constraints, const Group& group);
 
-/// The constraints on one Einsum's nest, as those of a workload of this Einsum alone.
-Constraints constraints_alone(const Constraints& constraints, EinsumId einsum);
+/// The constraints on the nest of one Einsum of a group, as those of a workload of this Einsum
+/// alone: there the group's internal tensors stand in the outermost memory, only to be priced.
+Constraints constraints_alone(const Constraints& constraints, const BoundProblem& problem,
+                              const Group& group, EinsumId einsum);
 
 /// keep_sets(), with what the constraints force into the memory or toll or out of it. A toll is
 /// passed by what memories further out hold; a copy has no nodes there.

@@ -48,12 +48,8 @@ class GroupSearch {
         if (!group_.is_internal(tensor) || comes_from_root(alone.einsum(0), tensor))
           alone.external.push_back(tensor);
       alone_roots_.push_back(root_of(problem_, {&alone}));
-      alone_constraints_.push_back(constraints_alone(options.constraints, alone.einsum(0)));
-      // There an internal tensor stands in the outermost memory only to be priced.
-      const ComponentId outermost = outermost_memory(problem_, alone.einsum(0), 0);
-      for (StorageConstraint& own : alone_constraints_.back().storage)
-        if (own.memory == outermost)
-          std::erase_if(own.forbid, [&](TensorId tensor) { return group_.is_internal(tensor); });
+      alone_constraints_.push_back(
+          constraints_alone(options.constraints, problem_, group_, alone.einsum(0)));
       uneven_.push_back(may_be_uneven(problem_, alone.einsum(0), options.imperfect_factors));
     }
   }

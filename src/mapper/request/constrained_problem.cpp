@@ -60,14 +60,12 @@ const StorageConstraint* missing_memory(const BoundProblem& problem, const Bound
                                         const BoundCompute& compute,
                                         const Constraints& constraints) {
   if (problem.workload[einsum.einsum].is_copy_operation) return nullptr;  // as in find_fault()
-  const auto asks = [&](const StorageConstraint& constraint) {
-    Constraints one;
-    one.storage = {constraint};
-    return storage_wishes(one, einsum, constraint.memory).keep != 0;
-  };
+  const auto is_used = [&](TensorId tensor) { return einsum.local_tensor[tensor.index()] >= 0; };
   const auto at = std::find_if(constraints.storage.begin(), constraints.storage.end(),
                                [&](const StorageConstraint& own) {
-                                 return compute.depth[own.memory.index()] < 0 && asks(own);
+                                 return compute.depth[own.memory.index()] < 0 &&
+                                        (!own.einsum || *own.einsum == einsum.einsum) &&
+                                        std::any_of(own.keep.begin(), own.keep.end(), is_used);
                                });
   return at == constraints.storage.end() ? nullptr : &*at;
 }

@@ -307,21 +307,36 @@ ByChains map_by_chains(const BoundProblem& problem, const MapperOptions& options
   return found;
 }
 
+/// As in SearchStatistics::ended_by.
+const char* limit_name(BudgetWatch::End end) {
+  return end == BudgetWatch::End::kMemory ? "memory" : "budget";
+}
+
+/// Whether a search that ended by itself leaves a gap.
+bool leaves_gap(const MapperResult& result) {
+  return result.guarantee.kind == GuaranteeKind::kGap && !result.cancelled &&
+         result.search.ended_by.empty();
+}
+
+/// Passes on what is found.
+std::function<void(double, const MappedResult&)> offer_to(Incumbent* incumbent) {
+  return [incumbent](double objective, const MappedResult& mapped) {
+    if (incumbent != nullptr) incumbent->offer(objective, mapped);
+  };
+}
+
 /// What a search by parts of actions leaves open where whole ones cost more: chains know those of
 /// inputs.
 void map_whole_actions(const Mapper& mapper, const BoundProblem& problem,
                        const MapperOptions& options, const MapperControl& control,
                        MapperResult* result) {
-  const bool is_open = result->guarantee.kind == GuaranteeKind::kGap && !result->cancelled &&
-                       result->search.ended_by.empty();
-  if (!is_open || !tells_bounds(problem, options) || !begins_with_chains(mapper, problem, options))
+  if (!leaves_gap(*result) || !tells_bounds(problem, options) ||
+      !begins_with_chains(mapper, problem, options))
     return;
   MapperControl limited = control;
   const ToldBound told(&limited);
   limited.bound(bound_of_space(mapper, problem, options));
-  Incumbent known([&](double objective, const MappedResult& mapped) {
-    if (control.incumbent != nullptr) control.incumbent->offer(objective, mapped);
-  });
+  Incumbent known(offer_to(control.incumbent));
   known.offer(value_of(*result, options.objectives.front()), result->mappings.front());
   limited.incumbent = &known;
   std::optional<BudgetWatch> watch;
@@ -345,16 +360,12 @@ void map_whole_actions(const Mapper& mapper, const BoundProblem& problem,
 void walk_by_whole_actions(const Mapper& mapper, const BoundProblem& problem,
                            const MapperOptions& options, const MapperControl& control,
                            std::chrono::steady_clock::time_point start, MapperResult* result) {
-  const bool is_open = result->guarantee.kind == GuaranteeKind::kGap && !result->cancelled &&
-                       result->search.ended_by.empty() && !result->mappings.empty();
-  if (!is_open || !options.budget_seconds || !tells_bounds(problem, options) ||
-      !takes_walks(mapper, problem, options))
+  if (!leaves_gap(*result) || result->mappings.empty() || !options.budget_seconds ||
+      !tells_bounds(problem, options) || !takes_walks(mapper, problem, options))
     return;
   const double left = *options.budget_seconds - seconds_since(start);
   if (left <= 0) return;
-  Incumbent known([&](double objective, const MappedResult& mapped) {
-    if (control.incumbent != nullptr) control.incumbent->offer(objective, mapped);
-  });
+  Incumbent known(offer_to(control.incumbent));
   known.offer(value_of(*result, options.objectives.front()), result->mappings.front());
   BudgetWatch watch(left, options.memory_bytes, control.cancel, [&] {
     return is_near(known.objective(), result->guarantee.bound, options.epsilon);
@@ -367,7 +378,7 @@ void walk_by_whole_actions(const Mapper& mapper, const BoundProblem& problem,
   result->search.mappings_evaluated += walks.evaluations();
   result->cancelled = is_cancelled(control.cancel);
   if (!result->cancelled && watch.end() != BudgetWatch::End::kMet)
-    result->search.ended_by = watch.end() == BudgetWatch::End::kMemory ? "memory" : "budget";
+    result->search.ended_by = limit_name(watch.end());
   bound_result(mapper, problem, options, result->guarantee.bound, result);
 }
 
@@ -483,14 +494,11 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (is_met) take_incumbent(*limited.incumbent, options, &*outcome);
   const bool is_open = outcome->guarantee.kind == GuaranteeKind::kNone &&
                        (options.budget_seconds || outcome->search.ended_by == "templates");
-  const auto limit = [&] {
-    return watch->end() == BudgetWatch::End::kMemory ? "memory" : "budget";
-  };
   if (!outcome->cancelled && !is_open) {
     // Walks had the rest of it.
     if (watch && watch->ran_out() && may_be_beaten(outcome, options) &&
         outcome->search.ended_by.empty())
-      outcome->search.ended_by = limit();
+      outcome->search.ended_by = limit_name(watch->end());
     return outcome;
   }
   bound_result(mapper, problem, options, told.best(), &*outcome);
@@ -504,7 +512,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                       : nothing_within(problem, options, watch->end()));
   }
   outcome->cancelled = false;
-  outcome->search.ended_by = limit();
+  outcome->search.ended_by = limit_name(watch->end());
   return outcome;
 }
 

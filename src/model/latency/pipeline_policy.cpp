@@ -213,12 +213,12 @@ class Walk {
     const std::int64_t n = stages_[begin].loops[depth]->trips;
     std::optional<TilePipeline> before;
     for (std::int64_t i = 0; i < n; ++i) {
-      const bool may_repeat = repeats_ && i > 0 && i < n - 2;
+      const bool may_repeat = repeats_ && i > 1 && i < n - 2;
       if (repeats_) pipeline_.count_from_now();
-      if (may_repeat && i > 1) before = pipeline_;
+      if (may_repeat) before = pipeline_;
       for (std::size_t s = begin; s < end; ++s) at_[s][depth] = i;
       walk(begin, end, depth + 1);
-      if (!may_repeat || !before || !goes_on_since(*before)) continue;
+      if (!may_repeat || !goes_on_since(*before)) continue;
       pipeline_.repeat_since(*before, static_cast<double>(n - 2 - i));
       i = n - 2;
     }

@@ -55,6 +55,11 @@ void TilePipeline::count_from_now() {
   for (double& free_s : slot_free_s_) free_s -= now_s;
 }
 
+TilePipeline::Used TilePipeline::used_since(const TilePipeline& before) const {
+  const bool fills = n_fills_ > before.n_fills_, drains = n_drains_ > before.n_drains_;
+  return {fills, drains, fills || (drains && buffers_.shared_port)};
+}
+
 bool TilePipeline::stands_as(const TilePipeline& before) const {
   constexpr double kRounding = 1e-9;
   const double passed_s = compute_end_s_ - before.compute_end_s_;
@@ -67,12 +72,11 @@ bool TilePipeline::stands_as(const TilePipeline& before) const {
            has_moved(now.end_s, then.end_s);
   };
   if (!has_moved(compute_start_s_, before.compute_start_s_)) return false;
-  const bool drains = n_drains_ > before.n_drains_, fills = n_fills_ > before.n_fills_;
+  const auto [fills, drains, moves_fills] = used_since(before);
   if (drains && !(has_drained(last_drain_, before.last_drain_) &&
                   has_drained(drain_before_, before.drain_before_)))
     return false;
-  if ((fills || (drains && buffers_.shared_port)) && !has_moved(fills_end_s_, before.fills_end_s_))
-    return false;
+  if (moves_fills && !has_moved(fills_end_s_, before.fills_end_s_)) return false;
   if (!fills) return true;
   if (slot_free_s_.size() != before.slot_free_s_.size()) return false;
   for (std::size_t f = 0; f < slot_free_s_.size(); ++f)
@@ -90,13 +94,13 @@ void TilePipeline::repeat_since(const TilePipeline& before, double times) {
   waits_s_ += times * (waits_s_ - before.waits_s_);
   before_s_ += passed_s;
   // What the steps do not use stays where it was: so much further back.
-  const bool drains = n_drains_ > before.n_drains_, fills = n_fills_ > before.n_fills_;
+  const auto [fills, drains, moves_fills] = used_since(before);
   if (!drains)
     for (Drain* drain : {&last_drain_, &drain_before_}) {
       drain->end_s -= passed_s;
       if (drain->step >= 0) drain->step = std::max<std::int64_t>(-1, drain->step - passed_steps);
     }
-  if (!fills && !(drains && buffers_.shared_port)) fills_end_s_ -= passed_s;
+  if (!moves_fills) fills_end_s_ -= passed_s;
   if (!fills)
     for (double& free_s : slot_free_s_) free_s -= passed_s;
 }

@@ -61,6 +61,12 @@ class TilePipeline {
     double time_s = 0, end_s = 0;
   };
 
+  /// What steps since then had; `moves_fills`: the end of the fills has changed.
+  struct Used {
+    bool fills, drains, moves_fills;
+  };
+  Used used_since(const TilePipeline& before) const;
+
   TileBuffers buffers_;
   std::int64_t n_steps_ = 0;
   double fills_end_s_ = 0, compute_start_s_ = 0, compute_end_s_ = 0;

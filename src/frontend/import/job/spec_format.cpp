@@ -61,21 +61,23 @@ bool has_form_of_accelforge(const YamlNode& component) {
                      [](const YamlPointer& action) { return action->find("latency") != nullptr; });
 }
 
-bool has_tag(const YamlNode& node, const std::string& tag) {
-  return node.tag == tag ||
+/// Whether something is so of a node, or of one below it.
+template <class Predicate>
+bool any_node(const YamlNode& node, const Predicate& is_so) {
+  return is_so(node) ||
          std::any_of(node.entries.begin(), node.entries.end(),
-                     [&](const YamlEntry& entry) { return has_tag(*entry.value, tag); }) ||
+                     [&](const YamlEntry& entry) { return any_node(*entry.value, is_so); }) ||
          std::any_of(node.items.begin(), node.items.end(),
-                     [&](const YamlPointer& item) { return has_tag(*item, tag); });
+                     [&](const YamlPointer& item) { return any_node(*item, is_so); });
 }
 
-bool has_word_of_accelforge(const YamlNode& node) {
+bool has_word_of_accelforge(const YamlNode& document) {
   const std::set<std::string>& words = accelforge_words();
-  if (words.count(node.tag) > 0 || has_form_of_accelforge(node)) return true;
-  for (const YamlEntry& entry : node.entries)
-    if (words.count(entry.key->text) > 0 || has_word_of_accelforge(*entry.value)) return true;
-  return std::any_of(node.items.begin(), node.items.end(),
-                     [](const YamlPointer& item) { return has_word_of_accelforge(*item); });
+  return any_node(document, [&](const YamlNode& node) {
+    return words.count(node.tag) > 0 || has_form_of_accelforge(node) ||
+           std::any_of(node.entries.begin(), node.entries.end(),
+                       [&](const YamlEntry& entry) { return words.count(entry.key->text) > 0; });
+  });
 }
 
 /// Whether a text has no section but a mapping that is a tree, and no word of AccelForge's: as
@@ -192,7 +194,9 @@ bool is_of_other_tool(const YamlNode& document) {
   if (workload != sections.end() && workload->second->find("shape") != nullptr) return true;
   if (is_timeloop(sections) || has_word_of_accelforge(document)) return true;
   const auto arch = sections.find("arch");
-  if (arch != sections.end() && has_tag(*arch->second, kBranches)) return true;
+  if (arch != sections.end() &&
+      any_node(*arch->second, [](const YamlNode& node) { return node.tag == kBranches; }))
+    return true;
   const auto constraints = sections.find("constraints");
   return constraints != sections.end() &&
          (constraints->second->is_sequence() || constraints->second->find("targets") != nullptr);
