@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "budget_watch.h"
+#include "mapper/common/budget_watch.h"
 #include "mapper/common/part_of_problem.h"
 #include "order_search.h"
 #include "sluice/mapper/incumbent.h"

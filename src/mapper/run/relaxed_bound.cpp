@@ -4,10 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "chain_bound.h"
 #include "mapper/common/room_for_chains.h"
 #include "mapper/common/surely_below.h"
 #include "mapper/request/constrained_problem.h"
@@ -95,10 +96,11 @@ double worth_of_seconds(Objective objective, double energy_j, double seconds) {
   return objective == Objective::kEdp && seconds > 0 ? energy_j / seconds : 0;
 }
 
-/// How long chains are asked at once.
-double of_chains_s(const MapperOptions& options) {
+/// How long chains are asked at once, before a search that may take as long as the last one.
+double of_chains_s(const MapperOptions& options, double searched_s) {
   constexpr double kLeast = 0.25, kMost = 2, kOfBudget = 0.25;  // s
-  return std::clamp(kOfBudget * options.budget_seconds.value_or(0), kLeast, kMost);
+  return std::max(searched_s,
+                  std::clamp(kOfBudget * options.budget_seconds.value_or(0), kLeast, kMost));
 }
 
 CostBounds bounds_of_all(const BoundProblem& problem) {
@@ -200,6 +202,7 @@ struct RelaxedBound::Rung {
   std::optional<Insides> insides = std::nullopt;  ///< from the first search on
   std::optional<InnerOperands> last = std::nullopt;
   double last_limit = 0;
+  double searched_s = 0;  ///< that took so long
   std::unique_ptr<InnerChains> chains = nullptr;
   bool may_know_more = true;  ///< chains
 };
@@ -212,19 +215,9 @@ RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& opt
       incumbent_(incumbent),
       has_chains_(has_chains),
       tell_(std::move(tell)),
-      watch_(std::nullopt, std::nullopt, cancel),
-      thread_([this] { run(); }) {}
+      thread_(cancel, [this](SideThread&) { search(); }) {}
 
-void RelaxedBound::run() {
-  try {
-    search();
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-}
-
-/// Chains first; then relaxed machines from the outermost cut on, which is soon done, further in,
-/// which tells more, and chains in turn.
+/// From the outermost cut on, which is soon done, further in, which tells more.
 void RelaxedBound::search() {
   // An answer comes first; without a budget the proof, which the search itself is after.
   const double head_start = options_.budget_seconds ? 0.4 : 5;  // s
@@ -233,37 +226,21 @@ void RelaxedBound::search() {
       !options_.budget_seconds ? 10
       : has_core               ? 0.5
                                : 2;
-  constexpr double kStep = 0.1;      // s
-  constexpr double kOfChains = 0.1;  // s: before the first relaxed machine
-  constexpr double kFurtherIn = 2;   // s: so long the core is the walks'
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point began = Clock::now();
-  if (!pause(head_start)) return;  // the search has ended at once
+  constexpr double kStep = 0.1;     // s
+  constexpr double kFurtherIn = 2;  // s: so long the core is the walks'
+  const auto began = std::chrono::steady_clock::now();
+  if (!thread_.pause(head_start)) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
-  std::optional<ChainBound> chains =
-      has_chains_ ? ChainBound::of(problem_, bounded, options_, nullptr, 1, watch_.flag())
-                  : std::nullopt;
-  double of_chains_s = 0;
-  const auto refine_chains = [&](double until_s) {
-    if (!chains || of_chains_s >= until_s) return;
-    const Clock::time_point start = Clock::now();
-    const bool is_open = chains->refine(until_s - of_chains_s, incumbent_, watch_.flag(), tell_);
-    of_chains_s += seconds_since(start);
-    if (!is_open && !is_cancelled(watch_.flag())) chains.reset();
-  };
-  refine_chains(kOfChains);
   const CostBounds all = bounds_of_all(bounded);
   std::vector<Rung> rungs;
   for (const ComponentId cut : relaxation_cuts(bounded))
     rungs.push_back({cut, Allowance(options_.budget_seconds, rungs.empty())});
-  const double share_of_chains =  // of the time that passes; those of the rungs know more
-      options_.budget_seconds && rungs.empty() ? 0.35 : 0.1;
   double wait = 0;
-  while (pause(wait)) {
+  while (thread_.pause(wait)) {
     wait = kStep;
     const double limit = incumbent_.objective();
     for (Rung& rung : rungs) {
-      const Clock::time_point start = Clock::now();
+      const auto start = std::chrono::steady_clock::now();
       const double elapsed = seconds_since(began);
       if (&rung != &rungs.front() && elapsed < kFurtherIn) break;
       if (!search(bounded, all, limit, elapsed, &rung)) continue;
@@ -271,7 +248,6 @@ void RelaxedBound::search() {
       wait = goes_on ? 0 : std::max(kStep, rest * seconds_since(start));
       break;
     }
-    refine_chains(share_of_chains * seconds_since(began));
   }
 }
 
@@ -287,10 +263,10 @@ bool RelaxedBound::ask_inner_chains(const BoundProblem& bounded, Rung* rung) {
     if (!best) return false;
     const double j_per_s =
         worth_of_seconds(options_.objectives.front(), best->cost.energy_j, best->cost.latency_s);
-    rung->chains = std::make_unique<InnerChains>(bounded, rung->cut, j_per_s, watch_.flag());
+    rung->chains = std::make_unique<InnerChains>(bounded, rung->cut, j_per_s, thread_.flag());
   }
-  while (rung->may_know_more && seconds_since(start) < of_chains_s(options_))
-    rung->may_know_more = rung->chains->refine(watch_.flag());
+  while (rung->may_know_more && seconds_since(start) < of_chains_s(options_, rung->searched_s))
+    rung->may_know_more = rung->chains->refine(thread_.flag());
   return true;
 }
 
@@ -308,40 +284,26 @@ bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, do
     constexpr double kSoon = 0.15;  // s: without chains
     const bool is_soon = takes_inner_chains() && !rung->chains;
     const BudgetWatch limited(is_soon ? kSoon : rung->allowance.seconds(), std::nullopt,
-                              watch_.flag());
+                              thread_.flag());
     MapperControl control;
     control.cancel = limited.flag();
     control.bound = tell_;
     control.leftovers = &leftovers_;
     const InnerWays ways = rung->chains ? rung->chains->ways() : InnerWays();
+    const auto start = std::chrono::steady_clock::now();
     bound_with(bounded, options_, rung->cut, inside, ways, limit, control);
+    rung->searched_s = seconds_since(start);
     if (!is_soon && limited.ran_out()) rung->allowance.ran_out();
   }
-  if (!is_cancelled(watch_.flag())) leftovers_.clear();
+  if (!is_cancelled(thread_.flag())) leftovers_.clear();
   rung->last = std::move(inside);
   return true;
 }
 
-bool RelaxedBound::pause(double seconds) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::duration<double>(seconds),
-                 [this] { return is_cancelled(watch_.flag()); });
-  return !is_cancelled(watch_.flag());
-}
-
-void RelaxedBound::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    watch_.stop();
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
 void RelaxedBound::finish(Leftovers* leftovers) {
-  stop();
+  thread_.stop();
   if (leftovers != nullptr) leftovers_.move_to(leftovers);
-  if (failure_) std::rethrow_exception(failure_);
+  thread_.finish();
 }
 
 }  // namespace sluice

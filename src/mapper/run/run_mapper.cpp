@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "blamed_usage.h"
-#include "budget_watch.h"
+#include "mapper/common/budget_watch.h"
 #include "chain_bound.h"
 #include "first_mapping.h"
 #include "mapper/common/at_most.h"
@@ -27,6 +27,7 @@
 #include "mapper/strategies/walks.h"
 #include "order_search.h"
 #include "relaxed_bound.h"
+#include "side_chains.h"
 #include "side_walks.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
@@ -382,17 +383,32 @@ void walk_by_whole_actions(const Mapper& mapper, const BoundProblem& problem,
   bound_result(mapper, problem, options, result->guarantee.bound, result);
 }
 
-/// A search, and beside it bounds (`relaxed`, where they may know more) and walks.
+/// What runs beside a search to bound it.
+struct SideBounds {
+  std::optional<SideChains> chains;
+  std::optional<RelaxedBound> relaxed;
+
+  /// Throws what they threw. `leftovers`: as in MapperControl.
+  void finish(Leftovers* leftovers) {
+    if (chains) chains->finish();
+    if (relaxed) relaxed->finish(leftovers);
+  }
+};
+
+/// A search, and beside it bounds, where they may know more, and walks.
 MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control,
-                             const ToldBound& told, std::optional<RelaxedBound>* relaxed) {
-  const auto begin_relaxed = [&](bool has_chains) {
-    if (takes_relaxed_bound(mapper, problem, options))
-      relaxed->emplace(problem, options, *control.incumbent,
-                       has_chains && has_room_for_chains(options), control.cancel, control.bound);
+                             const ToldBound& told, SideBounds* bounds) {
+  const auto begin_bounds = [&](bool may_take_chains) {
+    if (!takes_relaxed_bound(mapper, problem, options)) return;
+    const bool has_chains = may_take_chains && has_room_for_chains(options);
+    if (has_chains)
+      bounds->chains.emplace(problem, options, *control.incumbent, control.cancel, control.bound);
+    bounds->relaxed.emplace(problem, options, *control.incumbent, has_chains, control.cancel,
+                            control.bound);
   };
   if (!takes_walks(mapper, problem, options)) {
-    begin_relaxed(true);
+    begin_bounds(true);
     return map_and_blame(mapper, problem, options, control);
   }
   Incumbent& incumbent = *control.incumbent;
@@ -407,7 +423,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
     walks.finish();
     return *std::move(by_chains.proven);
   }
-  begin_relaxed(!by_chains.know_no_more);
+  begin_bounds(!by_chains.know_no_more);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kPatience = 5;  // s, without a budget
@@ -482,9 +498,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                                                     told.best(), options.epsilon);
                                   })
                          .flag();
-  std::optional<RelaxedBound> relaxed;
-  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told, &relaxed);
-  if (relaxed) relaxed->finish(control.leftovers);
+  SideBounds bounds;
+  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told, &bounds);
+  bounds.finish(control.leftovers);
   const bool is_met = watch && watch->end() == BudgetWatch::End::kMet;
   if (!outcome && is_met) {
     outcome = result_of_walks(problem, options);

@@ -2,8 +2,10 @@
 // inside out, with its energies, which know of less, as what is left to come.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <queue>
+#include <type_traits>
 #include <unordered_map>
 
 #include "tile_lattice.h"
@@ -22,77 +24,102 @@ bool is_no_worse(const PerMemory& a, const PerMemory& b) {
   return true;
 }
 
+/// How long memories are busy: of all instances, as far as they work side by side (s).
+struct BusyTimes {
+  PerMemory read_s = {}, write_s = {};
+};
+struct NoBusyTimes {};
+
 /// A state, and what it took to get there from the inside.
-struct Label {
+template <bool has_times>
+struct Label : std::conditional_t<has_times, BusyTimes, NoBusyTimes> {
   double energy_j = 0;
-  PerMemory bits = {};                  ///< that nodes further in take
-  PerMemory read_s = {}, write_s = {};  ///< of all instances, as far as they work side by side
-  std::size_t position = 0, shape = 0, window = 0;
-  std::size_t before = 0;  ///< the label further in; itself: none
+  PerMemory bits = {};  ///< that nodes further in take
+  std::size_t shape = 0;
+  std::uint32_t position = 0, window = 0;
+  std::uint32_t before = 0;  ///< the label further in; itself: none
   /// 1 + the memory of a node that slides over the window's loop, which stands further out; or 0.
-  std::size_t sliding = 0;
+  std::uint32_t sliding = 0;
   bool slides = false;  ///< the node that was placed last
 
-  bool is_no_worse_than(const Label& other, const TileLattice::Effort& effort) const {
-    return energy_j <= other.energy_j && (!effort.fits || is_no_worse(bits, other.bits)) &&
-           (!effort.weighs_time ||
-            (is_no_worse(read_s, other.read_s) && is_no_worse(write_s, other.write_s)));
+  bool is_no_worse_than(const Label& other, bool fits) const {
+    if (energy_j > other.energy_j || (fits && !is_no_worse(bits, other.bits))) return false;
+    if constexpr (has_times)
+      return is_no_worse(this->read_s, other.read_s) && is_no_worse(this->write_s, other.write_s);
+    else
+      return true;
   }
 };
 
 /// Whether one is much more likely to leave the nodes further out their room.
-bool takes_much_less(const Label& label, const Label& other) {
+bool takes_much_less(const PerMemory& bits, const PerMemory& other) {
   constexpr double kLess = 0.7;
   for (std::size_t m = 0; m < kMostMemories; ++m)
-    if (label.bits[m] < kLess * other.bits[m]) return true;
+    if (bits[m] < kLess * other[m]) return true;
   return false;
 }
 
+template <class Label>
 class Frontier {
  public:
   explicit Frontier(const TileLattice::Effort& effort) : effort_(effort) {}
 
   /// Where nothing known is as good.
   void add(const Label& label, std::size_t state, double price) {
-    std::vector<std::size_t>& same = by_state_[state];
-    for (const std::size_t other : same)
-      if (labels_[other].is_no_worse_than(label, effort_) ||
-          (same.size() >= effort_.most_per_state && !takes_much_less(label, labels_[other])))
+    Alike& alike = by_state_[state];
+    const bool is_full = alike.n >= effort_.most_per_state;
+    for (std::uint32_t other = alike.last; other != kNoLabel; other = same_[other])
+      if (labels_[other].is_no_worse_than(label, effort_.fits) ||
+          (is_full && !takes_much_less(label.bits, labels_[other].bits)))
         return;
-    same.push_back(labels_.size());
-    queue_.push({price, labels_.size()});
+    const auto index = static_cast<std::uint32_t>(labels_.size());
+    same_.push_back(alike.last);
+    alike.last = index;
+    ++alike.n;
+    queue_.push({price, index});
     labels_.push_back(label);
   }
 
   bool empty() const { return queue_.empty(); }
-  std::size_t size() const { return labels_.size(); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(labels_.size()); }
   /// Price of all that lead through the cheapest one, at least.
   double least() const { return queue_.top().price; }
-  std::size_t take() {
-    const std::size_t index = queue_.top().label;
+  std::uint32_t take() {
+    const std::uint32_t index = queue_.top().label;
     queue_.pop();
     return index;
   }
   const Label& operator[](std::size_t index) const { return labels_[index]; }
 
  private:
+  static constexpr std::uint32_t kNoLabel = ~0U;
   struct Entry {
     double price;
-    std::size_t label;
+    std::uint32_t label;
     /// Of equals the last one, which is further out.
     bool operator<(const Entry& other) const {
       return price != other.price ? price > other.price : label < other.label;
     }
   };
+  /// The labels of a state: the last one, each with the one before it in `same_`.
+  struct Alike {
+    std::uint32_t last = kNoLabel;
+    std::size_t n = 0;
+  };
   const TileLattice::Effort& effort_;
   std::vector<Label> labels_;
+  std::vector<std::uint32_t> same_;
   std::priority_queue<Entry> queue_;
-  std::unordered_map<std::size_t, std::vector<std::size_t>> by_state_;
+  std::unordered_map<std::size_t, Alike> by_state_;
 };
 
 }  // namespace
 
+/// `weighs_time`: as the effort says.
+template <bool weighs_time>
 class TileLattice::Search {
+  using Label = sluice::Label<weighs_time>;
+
  public:
   Search(TileLattice* lattice, const Price& price, double compute_s, double limit,
          const Effort& effort)
@@ -113,13 +140,14 @@ class TileLattice::Search {
     while (!frontier_.empty()) {
       const double least = frontier_.least();
       if (frontier_.size() > effort_.most_labels || lattice_.is_cancelled()) return least;
-      const std::size_t index = frontier_.take();
+      const std::uint32_t index = frontier_.take();
       const Label label = frontier_[index];
       if (const Start* start = start_of(label)) {
         lattice_.steps_ = start->steps;
         write_steps(index);
+        const BusyTimes times = times_of(index);
         for (std::size_t m = 0; m < chain_.memories.size(); ++m) {
-          lattice_.busy_s_.push_back(busy_seconds(label, m));
+          lattice_.busy_s_.push_back(busy_seconds(times, m));
           lattice_.taken_bits_.push_back(label.bits[m] + start->bits[m]);
         }
         return least;
@@ -152,9 +180,10 @@ class TileLattice::Search {
       for (std::size_t k = 0; k < position.size(); ++k) {
         const Tensor& tensor = lattice_.tensors_[k];
         label.energy_j += position[k] == 0 ? kNone : tensor.operand_j[position[k] - 1];
-        if (label.energy_j < kNone) add_operand_times(tensor, position[k] - 1, &label);
+        if constexpr (weighs_time)
+          if (label.energy_j < kNone) add_operand_times(tensor, position[k] - 1, &label);
       }
-      label.position = p;
+      label.position = static_cast<std::uint32_t>(p);
       label.before = frontier_.size();
       if (label.energy_j < kNone) add(label);
     }
@@ -167,8 +196,9 @@ class TileLattice::Search {
         label.energy_j + effort_.greed * rows[label.window][label.shape] + lattice_.constant_j_;
     if (!(energy_j < kNone)) return;
     double seconds = compute_s_;
-    for (std::size_t m = 0; m < chain_.memories.size() && effort_.weighs_time; ++m)
-      seconds = std::max(seconds, busy_seconds(label, m));
+    if constexpr (weighs_time)
+      for (std::size_t m = 0; m < chain_.memories.size(); ++m)
+        seconds = std::max(seconds, busy_seconds(label, m));
     const double whole = price_(energy_j, seconds);
     if (!(whole < limit_)) return;
     const std::size_t row = label.position * (lattice_.windows_.size() + 1) + label.window;
@@ -178,7 +208,7 @@ class TileLattice::Search {
   }
 
   /// The loop directly above, or that it is one that moves a window.
-  void leave_loop(const Label& label, std::size_t index) {
+  void leave_loop(const Label& label, std::uint32_t index) {
     Label next = label;
     next.before = index;
     next.sliding = 0;
@@ -199,14 +229,14 @@ class TileLattice::Search {
       for (const std::size_t i : lattice_.larger_[v][lattice_.index_of(label.shape, v)])
         add_loop(v, i);
     next.shape = label.shape;
-    for (std::size_t w = 1; w <= lattice_.windows_.size(); ++w) {
+    for (std::uint32_t w = 1; w <= lattice_.windows_.size(); ++w) {
       next.window = w;
       add(next);
     }
   }
 
   /// The node directly above, of any tensor.
-  void leave_node(const Label& label, std::size_t index) {
+  void leave_node(const Label& label, std::uint32_t index) {
     const Position position = lattice_.position_of(label.position);
     for (std::size_t k = 0; k < position.size(); ++k) {
       const Tensor& tensor = lattice_.tensors_[k];
@@ -229,7 +259,8 @@ class TileLattice::Search {
       for (; from <= i; ++from) {
         Position earlier = position;
         earlier[k] = from;
-        next.position = label.position - (position[k] - from) * tensor.stride;
+        next.position =
+            label.position - static_cast<std::uint32_t>((position[k] - from) * tensor.stride);
         if (lattice_.may_follow(earlier, tensor, i)) add_feeders(tensor, from, i, label, next);
       }
     }
@@ -243,55 +274,56 @@ class TileLattice::Search {
     const auto add_fed = [&](std::size_t window) {
       Label fed = next;
       fed.energy_j += lattice_.node_energy(tensor, from - 1, i, window)[label.shape];
-      add_times(tensor, from - 1, i, window, &fed);
+      if constexpr (weighs_time) add_times(tensor, from - 1, i, window, label.shape, &fed);
       add(fed);
     };
     add_fed(0);
     if (label.window == 0 || !tensor.known->slides()) return;
     next.slides = true;
-    if (label.sliding == 0) next.sliding = tensor.known->memories[i] + 1;
+    if (label.sliding == 0)
+      next.sliding = static_cast<std::uint32_t>(tensor.known->memories[i] + 1);
     add_fed(label.window);
   }
 
   /// Of a node at one memory that gets its tiles from one at another, or hands them back to it.
   void add_times(const Tensor& tensor, std::size_t from, std::size_t to, std::size_t window,
-                 Label* label) const {
+                 std::size_t shape, BusyTimes* times) const {
     const ChainTensor& known = *tensor.known;
     const Place& place = tensor.places[to];
     const std::size_t inner = known.memories[to], outer = known.memories[from];
-    double values = place.moved[label->shape];
-    if (window > 0) values *= place.share[window - 1][label->shape];
+    double values = place.moved[shape];
+    if (window > 0) values *= place.share[window - 1][shape];
     const ChainTensors::WholeActions &own = place.whole, &feeder = tensor.places[from].whole;
     const double apart = values / place.multicast[from];
     if (!known.access->is_output) {
-      label->write_s[inner] +=
+      times->write_s[inner] +=
           in_whole_actions(values, own.write) * known.write_s[to] / active_[inner];
-      label->read_s[outer] +=
+      times->read_s[outer] +=
           in_whole_actions(apart, feeder.read) * known.read_s[from] / active_[outer];
       return;
     }
-    label->write_s[outer] +=
+    times->write_s[outer] +=
         in_whole_actions(apart, feeder.write) * known.write_s[from] / active_[outer];
-    if (known.drain_j[to] > 0) label->read_s[inner] += values * known.read_s[to] / active_[inner];
+    if (known.drain_j[to] > 0) times->read_s[inner] += values * known.read_s[to] / active_[inner];
     if (known.has_windows) return;
     const double returned = std::max(0.0, values - place.first_sums);
-    label->write_s[inner] += returned * known.write_s[to] / active_[inner];
-    label->read_s[outer] += in_whole_actions(returned / place.multicast[from], feeder.read) *
+    times->write_s[inner] += returned * known.write_s[to] / active_[inner];
+    times->read_s[outer] += in_whole_actions(returned / place.multicast[from], feeder.read) *
                             known.read_s[from] / active_[outer];
   }
 
-  void add_operand_times(const Tensor& tensor, std::size_t i, Label* label) const {
+  void add_operand_times(const Tensor& tensor, std::size_t i, BusyTimes* times) const {
     const ChainTensor& known = *tensor.known;
     const std::size_t memory = known.memories[i];
     const ChainTensors::Moves moves = chain_.operand_moves(known, i, lattice_.spread_);
     const ChainTensors::WholeActions& whole = tensor.places[i].whole;
     if (known.access->is_output)
-      label->write_s[memory] +=
+      times->write_s[memory] +=
           in_whole_actions(moves.moved, whole.write) * known.write_s[i] / active_[memory];
     else
-      label->read_s[memory] +=
+      times->read_s[memory] +=
           in_whole_actions(moves.moved, whole.read) * known.read_s[i] / active_[memory];
-    label->read_s[memory] +=
+    times->read_s[memory] +=
         in_whole_actions(moves.returned, whole.read) * known.read_s[i] / active_[memory];
   }
 
@@ -307,13 +339,33 @@ class TileLattice::Search {
     return false;
   }
 
-  double busy_seconds(const Label& label, std::size_t m) const {
-    return chain_.separate_ports[m] ? std::max(label.read_s[m], label.write_s[m])
-                                    : label.read_s[m] + label.write_s[m];
+  double busy_seconds(const BusyTimes& times, std::size_t m) const {
+    return chain_.separate_ports[m] ? std::max(times.read_s[m], times.write_s[m])
+                                    : times.read_s[m] + times.write_s[m];
+  }
+
+  /// Of the chain that ends in a label.
+  BusyTimes times_of(std::uint32_t index) const {
+    std::vector<std::uint32_t> way = {index};  // from the outside in
+    while (frontier_[way.back()].before != way.back()) way.push_back(frontier_[way.back()].before);
+    BusyTimes times;
+    Position position = lattice_.position_of(frontier_[way.back()].position);
+    for (std::size_t k = 0; k < position.size(); ++k)
+      add_operand_times(lattice_.tensors_[k], position[k] - 1, &times);
+    for (std::size_t n = way.size() - 1; n-- > 0;) {
+      const Label &outer = frontier_[way[n]], &inner = frontier_[way[n + 1]];
+      const Position before = lattice_.position_of(outer.position);
+      for (std::size_t k = 0; k < position.size(); ++k)
+        if (before[k] != position[k] && before[k] > 0)
+          add_times(lattice_.tensors_[k], before[k] - 1, position[k] - 1,
+                    outer.slides ? inner.window : 0, inner.shape, &times);
+      position = before;
+    }
+    return times;
   }
 
   /// From the outside in.
-  void write_steps(std::size_t index) {
+  void write_steps(std::uint32_t index) {
     for (; frontier_[index].before != index; index = frontier_[index].before)
       write_step(frontier_[index], frontier_[frontier_[index].before]);
   }
@@ -338,7 +390,7 @@ class TileLattice::Search {
   double compute_s_, limit_;
   const Effort& effort_;
   std::vector<double> active_;  // per memory: instances that work at the same time, at most
-  Frontier frontier_;
+  Frontier<Label> frontier_;
 };
 
 double TileLattice::least_that_fits(const Price& price, double compute_s, double limit,
@@ -347,7 +399,8 @@ double TileLattice::least_that_fits(const Price& price, double compute_s, double
   busy_s_.clear();
   taken_bits_.clear();
   if (chain_.memories.size() > kMostMemories || rows_.empty()) return 0;
-  return Search(this, price, compute_s, limit, effort).run();
+  return effort.weighs_time ? Search<true>(this, price, compute_s, limit, effort).run()
+                            : Search<false>(this, price, compute_s, limit, effort).run();
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 
 #include "model/bind/divisors.h"
 #include "model/bind/index_extent.h"
+#include "support/wide_vectors.h"
 #include "tile_rows.h"
 
 namespace sluice {
@@ -42,22 +43,33 @@ std::vector<std::size_t> variables_of(const BoundIndex& index) {
 }
 
 /// Lowers the first `size` numbers of each block to those of another row.
+SLUICE_WIDE_VECTORS
 void lower_blocks(const double* from, double* into, std::size_t n_blocks, std::size_t block,
                   std::size_t size) {
+  if (size == 1) {
+    for (std::size_t n = 0; n < n_blocks; ++n)
+      into[n * block] = std::min(into[n * block], from[n * block]);
+    return;
+  }
   for (std::size_t n = 0; n < n_blocks; ++n, from += block, into += block)
     for (std::size_t x = 0; x < size; ++x) into[x] = std::min(into[x], from[x]);
 }
 
+/// The sums of three rows.
+SLUICE_WIDE_VECTORS
+void set_to_sums(const double* a, const double* b, const double* c, std::size_t count,
+                 double* __restrict__ sums) {
+  for (std::size_t x = 0; x < count; ++x) sums[x] = a[x] + b[x] + c[x];
+}
+
 /// Each number of `least`, or the sum of the others, if that is less: without a branch, several at
 /// a time.
-void lower_to_sums(const std::vector<double>& a, const std::vector<double>& b,
-                   const std::vector<double>& c, std::vector<double>* least) {
-  const double *first = a.data(), *second = b.data(), *third = c.data();
-  double* __restrict__ result = least->data();
-  const std::size_t count = least->size();
+SLUICE_WIDE_VECTORS
+void lower_to_sums(const double* a, const double* b, const double* c, std::size_t count,
+                   double* __restrict__ least) {
   for (std::size_t x = 0; x < count; ++x) {
-    const double sum = first[x] + second[x] + third[x];
-    result[x] = sum < result[x] ? sum : result[x];
+    const double sum = a[x] + b[x] + c[x];
+    least[x] = sum < least[x] ? sum : least[x];
   }
 }
 
@@ -274,8 +286,11 @@ double TileLattice::least(const std::function<bool(double)>& too_much, double ot
   price();
   rows_.assign(n_positions_, {});
   find_starts();
-  for (const auto& [position, start] : starts_)
-    rows_of(position).front()[start_shape_] = start.energy_j;
+  for (const auto& [position, start] : starts_) {
+    std::vector<Row>& rows = rows_of(position);
+    for (Row& row : rows) std::fill(row.begin(), row.end(), kUnreached);
+    rows.front()[start_shape_] = start.energy_j;
+  }
   double least_operands_j = constant_j_;
   for (const Tensor& tensor : tensors_)
     least_operands_j += *std::min_element(tensor.operand_j.begin(), tensor.operand_j.end());
@@ -385,7 +400,7 @@ void TileLattice::place_between(const std::vector<char>& is_given, std::size_t s
   }
 }
 
-/// All infinite where nothing has reached the position.
+/// With anything in them where nothing has reached the position.
 std::vector<TileLattice::Row>& TileLattice::rows_of(std::size_t p) {
   std::vector<Row>& rows = rows_[p];
   if (!rows.empty()) return rows;
@@ -394,7 +409,7 @@ std::vector<TileLattice::Row>& TileLattice::rows_of(std::size_t p) {
     unused_.pop_back();
   }
   rows.resize(windows_.size() + 1);
-  for (Row& row : rows) row.assign(n_tiles_, kUnreached);
+  for (Row& row : rows) row.resize(n_tiles_);
   return rows;
 }
 
@@ -447,14 +462,22 @@ bool TileLattice::may_be_first(const Tensor& tensor, std::size_t i) const {
 }
 
 /// Per tile shape: 0 where the memory has room for the tensor's node below those of the other
-/// tensors in it, else infinite; empty where it never has.
-TileLattice::Row TileLattice::barred_at(const Position& position, std::size_t tensor,
-                                        std::size_t i) const {
+/// tensors in it, else infinite; empty where it never has. Valid until it is asked again.
+const TileLattice::Row& TileLattice::barred_at(const Position& position, std::size_t tensor,
+                                               std::size_t i) {
+  constexpr std::size_t kMostKept = 50'000;  // tile shapes: of more, memory counts
   const std::size_t memory = tensors_[tensor].known->memories[i];
-  Row room(n_tiles_, chain_.size_bits[memory]);
-  for (std::size_t k = 0; k < tensors_.size(); ++k) {
-    if (k == tensor || position[k] == 0) continue;
-    if (tensors_[k].known->memories[position[k] - 1] != memory) continue;
+  std::vector<std::size_t> nodes = {tensor, i};
+  for (std::size_t k = 0; k < tensors_.size(); ++k)
+    if (k != tensor && position[k] > 0 && tensors_[k].known->memories[position[k] - 1] == memory)
+      nodes.push_back(k);
+  if (n_tiles_ > kMostKept) barred_.clear();
+  const auto [known, is_new] = barred_.try_emplace(std::move(nodes));
+  Row& room = known->second;
+  if (!is_new) return room;
+  room.assign(n_tiles_, chain_.size_bits[memory]);
+  for (std::size_t n = 2; n < known->first.size(); ++n) {
+    const std::size_t k = known->first[n];
     const Row& bits = tensors_[k].places[position[k] - 1].bits;
     for (std::size_t x = 0; x < n_tiles_; ++x) room[x] -= bits[x];
   }
@@ -465,7 +488,8 @@ TileLattice::Row TileLattice::barred_at(const Position& position, std::size_t te
     n_fit += fits;
     room[x] = fits ? 0 : kUnreached;
   }
-  return n_fit > 0 ? room : Row();
+  if (n_fit == 0) room.clear();
+  return room;
 }
 
 /// Per tile shape: of a node at one memory that gets its tiles from one at another, or hands them
@@ -508,13 +532,17 @@ void TileLattice::place_nodes(std::size_t p) {
       if (i > position[k] && tensor.known->must[i - 1]) break;
       if (position[k] == 0 && (i > tensor.known->last_backing || !may_be_first(tensor, i))) break;
       if (!may_follow(position, tensor, i)) continue;
-      const Row barred = barred_at(position, k, i);
+      const Row& barred = barred_at(position, k, i);
       if (barred.empty()) continue;
-      std::vector<Row>& next = rows_of(p + (i + 1 - position[k]) * tensor.stride);
-      for (std::size_t w = 0; w < next.size(); ++w)
-        lower_to_sums(rows_[p][w],
-                      position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : tensor.first_j,
-                      barred, &next[w]);
+      const std::size_t into = p + (i + 1 - position[k]) * tensor.stride;
+      const bool is_new = rows_[into].empty();
+      std::vector<Row>& next = rows_of(into);
+      for (std::size_t w = 0; w < next.size(); ++w) {
+        const Row& energy =
+            position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : tensor.first_j;
+        (is_new ? set_to_sums : lower_to_sums)(rows_[p][w].data(), energy.data(), barred.data(),
+                                               n_tiles_, next[w].data());
+      }
     }
   }
 }

@@ -90,6 +90,7 @@ class TileLattice {
     std::size_t stride = 1;         ///< of its place in a position
     std::size_t n_positions = 1;
   };
+  template <bool weighs_time>
   class Search;  ///< least_that_fits()
   /// The innermost node of each tensor: 0 for none yet, i + 1 for the i-th of its memories.
   using Position = std::vector<std::size_t>;
@@ -114,7 +115,7 @@ class TileLattice {
   std::vector<Row>& rows_of(std::size_t p);
   void release(std::size_t p);
   bool may_be_first(const Tensor& tensor, std::size_t i) const;
-  Row barred_at(const Position& position, std::size_t tensor, std::size_t i) const;
+  const Row& barred_at(const Position& position, std::size_t tensor, std::size_t i);
   const Row& node_energy(const Tensor& tensor, std::size_t from, std::size_t to,
                          std::size_t window) const;
 
@@ -143,6 +144,8 @@ class TileLattice {
   bool keeps_rows_;
   const std::atomic<bool>* cancel_;
   std::vector<std::vector<Row>> unused_;
+  /// By a tensor, the place of its node, and the other tensors that have theirs in that memory.
+  std::map<std::vector<std::size_t>, Row> barred_;
   /// A way to begin: steps down to the first tile shape of the lattice's own.
   struct Start {
     double energy_j = 0;

@@ -33,15 +33,20 @@ void combine_with(const std::vector<Factors64>& divisors, const std::vector<std:
       at[k] = 0;
     }
   }
+  std::size_t fastest = 0;  // variable with more than one divisor
+  while (fastest + 1 < divisors.size() && divisors[fastest].size() == 1) ++fastest;
+  const std::size_t n_fastest = divisors.empty() ? 1 : divisors[fastest].size();
+  const std::size_t step = divisors.empty() ? 0 : steps[fastest];
   DivisorIndices index(divisors.size(), 0);
-  const std::size_t n_fastest = divisors.empty() ? 1 : divisors.front().size();
-  const std::size_t step = divisors.empty() ? 0 : steps.front();
   std::size_t value = 0;
   for (std::size_t x = 0; x < row->size(); x += n_fastest) {
     double* numbers = row->data() + x;
-    for (std::size_t i = 0; i < n_fastest; ++i)
-      numbers[i] = combine(numbers[i], values[value + i * step]);
-    for (std::size_t v = 1; v < divisors.size(); ++v) {
+    const double* own = values.data() + value;
+    if (step == 0)
+      for (std::size_t i = 0; i < n_fastest; ++i) numbers[i] = combine(numbers[i], *own);
+    else
+      for (std::size_t i = 0; i < n_fastest; ++i) numbers[i] = combine(numbers[i], own[i * step]);
+    for (std::size_t v = fastest + 1; v < divisors.size(); ++v) {
       value += steps[v];
       if (++index[v] < divisors[v].size()) break;
       value -= steps[v] * index[v];

@@ -1,0 +1,64 @@
+#include "side_chains.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "chain_bound.h"
+#include "mapper/request/constrained_problem.h"
+#include "support/seconds_since.h"
+
+namespace sluice {
+namespace {
+
+/// How much of the time that passes is theirs.
+class Share {
+ public:
+  explicit Share(bool has_budget) : has_budget_(has_budget) {}
+
+  /// An answer comes first; without a budget the proof, which the search itself is after (s).
+  double head_start() const { return has_budget_ ? 0.4 : 5; }
+  /// So long in all, at a time after the search began (s).
+  double until(double elapsed) const {
+    constexpr double kFirst = 0.1;    // s
+    constexpr double kShare = 0.1;    // of the time: it is the walks' first
+    constexpr double kFurtherIn = 2;  // s
+    if (has_budget_ && elapsed >= kFurtherIn) return std::numeric_limits<double>::infinity();
+    return std::max(kFirst, kShare * elapsed);
+  }
+
+ private:
+  bool has_budget_;
+};
+
+}  // namespace
+
+SideChains::SideChains(const BoundProblem& problem, const MapperOptions& options,
+                       const Incumbent& incumbent, const std::atomic<bool>* cancel,
+                       std::function<void(double)> tell)
+    : problem_(problem),
+      options_(options),
+      incumbent_(incumbent),
+      tell_(std::move(tell)),
+      thread_(cancel, [this](SideThread& thread) { refine(&thread); }) {}
+
+void SideChains::refine(SideThread* thread) const {
+  constexpr double kStep = 0.1;  // s
+  const Share share(options_.budget_seconds.has_value());
+  const auto began = std::chrono::steady_clock::now();
+  if (!thread->pause(share.head_start())) return;  // the search has ended at once
+  const BoundProblem bounded = constrained(problem_, options_.constraints);
+  auto chains = ChainBound::of(problem_, bounded, options_, nullptr, 1, thread->flag());
+  double spent = 0;
+  for (bool is_open = chains.has_value(); is_open;) {
+    const auto start = std::chrono::steady_clock::now();
+    const double until = share.until(seconds_since(began));
+    if (spent < until)
+      is_open = chains->refine(until - spent, incumbent_, thread->flag(), tell_);
+    spent += seconds_since(start);
+    if (!thread->pause(kStep)) return;
+  }
+}
+
+}  // namespace sluice

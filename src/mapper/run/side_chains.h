@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "mapper/common/side_thread.h"
+#include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/mapper.h"
+
+namespace sluice {
+
+/// What chains tell of all mappings (see ChainBound), on a thread of its own beside a search that
+/// has not ended after a moment.
+class SideChains {
+ public:
+  /// As of RelaxedBound.
+  SideChains(const BoundProblem& problem, const MapperOptions& options, const Incumbent& incumbent,
+             const std::atomic<bool>* cancel, std::function<void(double)> tell);
+
+  /// Ends it. Throws what it threw.
+  void finish() { thread_.finish(); }
+
+ private:
+  void refine(SideThread* thread) const;
+
+  const BoundProblem& problem_;
+  const MapperOptions& options_;
+  const Incumbent& incumbent_;
+  std::function<void(double)> tell_;
+  SideThread thread_;  ///< last: it uses all of the others
+};
+
+}  // namespace sluice
