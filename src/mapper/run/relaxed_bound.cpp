@@ -91,9 +91,12 @@ bool takes_chains(const MapperOptions& options) {
          options.pruning.chains && has_room_for_chains(options);
 }
 
-/// As energy (J/s), in mappings that cost about so much.
-double worth_of_seconds(Objective objective, double energy_j, double seconds) {
-  return objective == Objective::kEdp && seconds > 0 ? energy_j / seconds : 0;
+/// What a second is worth (J/s) in a mapping that is as good as bounds of all allow. In one that is
+/// known it is often worth more: ways that are slow would be left out whose energy nobody knows
+/// then, and which a relaxed machine takes for cheap.
+double worth_of_seconds(Objective objective, const CostBounds& all) {
+  const double seconds = std::max(all.compute_s, all.memory_s);
+  return objective == Objective::kEdp && seconds > 0 ? all.energy_floor_j / seconds : 0;
 }
 
 /// How long chains are asked at once, before a search that may take as long as the last one.
@@ -178,8 +181,7 @@ double relaxed_bound(const BoundProblem& problem, const MapperOptions& options, 
   const BoundProblem bounded = constrained(problem, options.constraints);
   const CostBounds all = bounds_of_all(bounded);
   const Objective objective = options.objectives.front();
-  const double j_per_s =
-      worth_of_seconds(objective, all.energy_floor_j, std::max(all.compute_s, all.memory_s));
+  const double j_per_s = worth_of_seconds(objective, all);
   double bound = 0;
   for (const ComponentId cut : relaxation_cuts(bounded)) {
     const InnerOperands inside = Insides(bounded, all, cut).under(objective, limit);
@@ -253,18 +255,14 @@ void RelaxedBound::search() {
 
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }
 
-/// What chains say of the costs inside a cut, for a while; whether they knew more. They begin when
-/// a mapping says what a second is worth.
-bool RelaxedBound::ask_inner_chains(const BoundProblem& bounded, Rung* rung) {
+/// What chains say of the costs inside a cut, for a while; whether they knew more.
+bool RelaxedBound::ask_inner_chains(const BoundProblem& bounded, const CostBounds& all,
+                                    Rung* rung) {
   if (!takes_inner_chains() || !rung->may_know_more) return false;
   const auto start = std::chrono::steady_clock::now();
-  if (!rung->chains) {
-    const auto best = incumbent_.best();
-    if (!best) return false;
-    const double j_per_s =
-        worth_of_seconds(options_.objectives.front(), best->cost.energy_j, best->cost.latency_s);
-    rung->chains = std::make_unique<InnerChains>(bounded, rung->cut, j_per_s, thread_.flag());
-  }
+  if (!rung->chains)
+    rung->chains = std::make_unique<InnerChains>(
+        bounded, rung->cut, worth_of_seconds(options_.objectives.front(), all), thread_.flag());
   while (rung->may_know_more && seconds_since(start) < of_chains_s(options_, rung->searched_s))
     rung->may_know_more = rung->chains->refine(thread_.flag());
   return true;
@@ -274,7 +272,7 @@ bool RelaxedBound::ask_inner_chains(const BoundProblem& bounded, Rung* rung) {
 bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, double limit,
                           double elapsed, Rung* rung) {
   bool is_again = rung->allowance.grows_by(elapsed);
-  if (rung->last && ask_inner_chains(bounded, rung)) is_again = true;
+  if (rung->last && ask_inner_chains(bounded, all, rung)) is_again = true;
   if (limit == rung->last_limit && !is_again) return false;
   rung->last_limit = limit;
   if (!rung->insides) rung->insides.emplace(bounded, all, rung->cut);

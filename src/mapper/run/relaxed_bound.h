@@ -30,7 +30,7 @@ class RelaxedBound {
   bool search(const BoundProblem& bounded, const CostBounds& all, double limit, double elapsed,
               Rung* rung);
   bool takes_inner_chains() const;
-  bool ask_inner_chains(const BoundProblem& bounded, Rung* rung);
+  bool ask_inner_chains(const BoundProblem& bounded, const CostBounds& all, Rung* rung);
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
