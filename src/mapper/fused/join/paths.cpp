@@ -220,8 +220,10 @@ JoinResult Search::search_priced() {
 JoinResult Search::search_in_rounds(
     ThroughBounds all, const std::function<void(const ThroughBounds& all, double root)>& scout,
     const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow) {
-  constexpr double kFirst = 0.01, kGrowth = 3, kFar = 0.15;
-  const double near = control_.asks_for_bound ? 1.5 : 5;  // so many shares are done at once
+  constexpr double kGrowth = 3, kFar = 0.15;
+  // A bound that is not the best one is worth little; a mapping that comes out soon much.
+  const double first = control_.asks_for_bound ? 0.1 : 0.01;
+  const double near = control_.asks_for_bound ? 3 : 5;  // so many shares are done at once
   if (cancelled()) return {};
   if (all.graph().broken_at) {  // nothing is left that may be better
     open_bound_ = limit_;
@@ -236,7 +238,7 @@ JoinResult Search::search_in_rounds(
   open_bound_ = root;
   tell_bound();
   if (!control_.asks_for_bound && limit_ > root * (1 + kFar)) scout(all, root);
-  for (double share = kFirst;; share *= kGrowth) {
+  for (double share = first;; share *= kGrowth) {
     take_incumbent();
     const bool is_near = limit_ <= root * (1 + near * share);
     limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
