@@ -46,13 +46,26 @@ std::vector<std::size_t> variables_of(const BoundIndex& index) {
 SLUICE_WIDE_VECTORS
 void lower_blocks(const double* from, double* into, std::size_t n_blocks, std::size_t block,
                   std::size_t size) {
-  if (size == 1) {
-    for (std::size_t n = 0; n < n_blocks; ++n)
-      into[n * block] = std::min(into[n * block], from[n * block]);
-    return;
-  }
   for (std::size_t n = 0; n < n_blocks; ++n, from += block, into += block)
     for (std::size_t x = 0; x < size; ++x) into[x] = std::min(into[x], from[x]);
+}
+
+/// In each block lowers parts of so many numbers to others of it, in turn.
+SLUICE_WIDE_VECTORS
+void lower_parts(double* row, std::size_t n_blocks, std::size_t block, std::size_t size,
+                 const std::vector<std::pair<std::size_t, std::size_t>>& parts) {
+  constexpr std::size_t kTogether = 8;  // blocks: a number often waits for the one before
+  std::size_t n = 0;
+  for (; size == 1 && n + kTogether <= n_blocks; n += kTogether, row += kTogether * block)
+    for (const auto& [from, into] : parts)
+      for (std::size_t b = 0; b < kTogether; ++b)
+        row[b * block + into] = std::min(row[b * block + into], row[b * block + from]);
+  for (; n < n_blocks; ++n, row += block)
+    for (const auto& [from, into] : parts) {
+      const double* other = row + from * size;
+      double* own = row + into * size;
+      for (std::size_t x = 0; x < size; ++x) own[x] = std::min(own[x], other[x]);
+    }
 }
 
 /// The sums of three rows.
@@ -60,6 +73,70 @@ SLUICE_WIDE_VECTORS
 void set_to_sums(const double* a, const double* b, const double* c, std::size_t count,
                  double* __restrict__ sums) {
   for (std::size_t x = 0; x < count; ++x) sums[x] = a[x] + b[x] + c[x];
+}
+
+/// `room` less `bits`.
+SLUICE_WIDE_VECTORS
+void take_room(const double* bits, std::size_t count, double* __restrict__ room) {
+  for (std::size_t x = 0; x < count; ++x) room[x] -= bits[x];
+}
+
+/// 0 where `bits` fit in `room`, else infinite; whether they fit anywhere.
+SLUICE_WIDE_VECTORS
+bool bar(const double* bits, std::size_t count, double* __restrict__ room) {
+  std::int64_t n_fit = 0;
+  for (std::size_t x = 0; x < count; ++x) {
+    const bool fits = bits[x] <= room[x] && bits[x] < kUnreached;
+    n_fit += fits ? 1 : 0;
+    room[x] = fits ? 0 : kUnreached;
+  }
+  return n_fit > 0;
+}
+
+/// What a value costs that a node gets from one further out, or hands back to it.
+struct FeedPrice {
+  double share = 1;
+  double own_j = 0, outer_j = 0;  ///< at the node, and at the other one
+  double apart = 1;               ///< values there, of one here
+  double compulsory = 0;          ///< values there that are not counted
+  double own_whole = 0, outer_whole = 0;
+};
+
+/// From numbers of values to energies.
+SLUICE_WIDE_VECTORS
+void price_inputs(std::size_t count, const FeedPrice& price, double* row) {
+  if (price.own_whole == 0 && price.outer_whole == 0) {
+    for (std::size_t x = 0; x < count; ++x)
+      row[x] = price.share * (row[x] * price.own_j +
+                              std::max(0.0, row[x] * price.apart - price.compulsory) *
+                                  price.outer_j);
+    return;
+  }
+  for (std::size_t x = 0; x < count; ++x) {
+    const double fed = in_whole_actions(row[x] * price.apart, price.outer_whole);
+    row[x] = price.share * (in_whole_actions(row[x], price.own_whole) * price.own_j +
+                            std::max(0.0, fed - price.compulsory) * price.outer_j);
+  }
+}
+
+/// Of outputs: some come back for more to be added to them.
+struct ReturnPrice {
+  double first_sums = 0;        ///< values that do not come back; infinite: none does
+  double own_j = 0, outer_j = 0;
+  double outer_whole = 0;
+};
+
+SLUICE_WIDE_VECTORS
+void price_outputs(std::size_t count, const FeedPrice& price, const ReturnPrice& back,
+                   double* row) {
+  for (std::size_t x = 0; x < count; ++x) {
+    const double drained = in_whole_actions(row[x] * price.apart, price.outer_whole);
+    const double returned = std::max(0.0, row[x] - back.first_sums);
+    row[x] = price.share *
+             (row[x] * price.own_j + std::max(0.0, drained - price.compulsory) * price.outer_j +
+              returned * back.own_j +
+              in_whole_actions(returned * price.apart, back.outer_whole) * back.outer_j);
+  }
 }
 
 /// Each number of `least`, or the sum of the others, if that is less: without a branch, several at
@@ -88,6 +165,7 @@ void TileLattice::lay_out(Windows windows) {
   const std::size_t n_variables = chain_.sizes.size();
   smaller_.resize(n_variables);
   larger_.resize(n_variables);
+  prime_loops_.resize(n_variables);
   for (std::size_t v = 0; v < n_variables; ++v) {
     const Factors64& divisors =
         divisors_.emplace_back(divisors_of(chain_.sizes[v] / spread_.all[v]));
@@ -101,6 +179,8 @@ void TileLattice::lay_out(Windows windows) {
           smaller_[v][i].push_back(j);
           larger_[v][j].push_back(i);
         }
+    for (std::size_t i = divisors.size(); i-- > 0;)
+      for (const std::size_t j : smaller_[v][i]) prime_loops_[v].emplace_back(i, j);
     const auto moves = [&](const ChainTensor& tensor) {
       return tensor.slides() && tensor.access->relevance[v] == Relevance::kPartial;
     };
@@ -425,9 +505,7 @@ void TileLattice::close(std::vector<Row>* rows) const {
     for (std::size_t x = 0; x < n_tiles_; ++x) least[x] = std::min(least[x], (*rows)[w][x]);
   for (std::size_t v = 0; v < divisors_.size(); ++v) {
     const std::size_t stride = strides_[v], block = stride * divisors_[v].size();
-    for (std::size_t i = divisors_[v].size(); i-- > 0;)
-      for (const std::size_t j : smaller_[v][i])
-        lower_blocks(&least[i * stride], &least[j * stride], n_tiles_ / block, block, stride);
+    lower_parts(least.data(), n_tiles_ / block, block, stride, prime_loops_[v]);
   }
   for (std::size_t w = 1; w < rows->size(); ++w) {
     const Window& window = windows_[w - 1];
@@ -478,17 +556,9 @@ const TileLattice::Row& TileLattice::barred_at(const Position& position, std::si
   room.assign(n_tiles_, chain_.size_bits[memory]);
   for (std::size_t n = 2; n < known->first.size(); ++n) {
     const std::size_t k = known->first[n];
-    const Row& bits = tensors_[k].places[position[k] - 1].bits;
-    for (std::size_t x = 0; x < n_tiles_; ++x) room[x] -= bits[x];
+    take_room(tensors_[k].places[position[k] - 1].bits.data(), n_tiles_, room.data());
   }
-  const Row& bits = tensors_[tensor].places[i].bits;
-  std::size_t n_fit = 0;
-  for (std::size_t x = 0; x < n_tiles_; ++x) {
-    const bool fits = bits[x] <= room[x] && bits[x] < kUnreached;
-    n_fit += fits;
-    room[x] = fits ? 0 : kUnreached;
-  }
-  if (n_fit == 0) room.clear();
+  if (!bar(tensors_[tensor].places[i].bits.data(), n_tiles_, room.data())) room.clear();
   return room;
 }
 
@@ -501,26 +571,29 @@ const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size
   if (!known.slides()) window = 0;
   Row& energy = place.energy[from * (windows_.size() + 1) + window];
   if (!energy.empty()) return energy;
-  const ChainTensors::WholeActions &own = place.whole, &feeder = tensor.places[from].whole;
-  const double apart = 1 / place.multicast[from];
-  const double compulsory = from == 0 ? known.compulsory : 0;
-  energy.resize(n_tiles_);
-  for (std::size_t x = 0; x < n_tiles_; ++x) {
-    const double values = window > 0 ? place.moved[x] * place.share[window - 1][x] : place.moved[x];
-    if (!known.access->is_output) {
-      const double fed = in_whole_actions(values * apart, feeder.read);
-      energy[x] = known.share * (in_whole_actions(values, own.write) * known.write_j[to] +
-                                 std::max(0.0, fed - compulsory) * known.read_j[from]);
-      continue;
-    }
-    const double drained = in_whole_actions(values * apart, feeder.write);
-    const double returned = known.has_windows ? 0 : std::max(0.0, values - place.first_sums);
-    energy[x] =
-        known.share *
-        (values * known.drain_j[to] + std::max(0.0, drained - compulsory) * known.write_j[from] +
-         returned * known.write_j[to] +
-         in_whole_actions(returned * apart, feeder.read) * known.read_j[from]);
+  energy = place.moved;
+  if (window > 0)
+    for (std::size_t x = 0; x < n_tiles_; ++x) energy[x] *= place.share[window - 1][x];
+  const ChainTensors::WholeActions &own = place.whole, &outer = tensor.places[from].whole;
+  FeedPrice price;
+  price.share = known.share;
+  price.apart = 1 / place.multicast[from];
+  price.compulsory = from == 0 ? known.compulsory : 0;
+  if (!known.access->is_output) {
+    price.own_j = known.write_j[to];
+    price.outer_j = known.read_j[from];
+    price.own_whole = own.write;
+    price.outer_whole = outer.read;
+    price_inputs(n_tiles_, price, energy.data());
+    return energy;
   }
+  price.own_j = known.drain_j[to];
+  price.outer_j = known.write_j[from];
+  price.outer_whole = outer.write;
+  price_outputs(n_tiles_, price,
+                {known.has_windows ? kUnreached : place.first_sums, known.write_j[to],
+                 known.read_j[from], outer.read},
+                energy.data());
   return energy;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -127,6 +128,8 @@ class TileLattice {
   /// further in leaves.
   std::vector<std::vector<std::vector<std::size_t>>> smaller_;
   std::vector<std::vector<std::vector<std::size_t>>> larger_;  // the other way round
+  /// Per variable: the same as pairs of indices, outside and inside, the largest first.
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> prime_loops_;
   std::size_t n_tiles_ = 1, n_positions_ = 1;
   /// A loop directly above that moves windows.
   struct Window {
