@@ -210,13 +210,13 @@ struct RelaxedBound::Rung {
 };
 
 RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
-                           const Incumbent& incumbent, bool has_chains,
+                           const Incumbent& incumbent, const ToldBound& told, bool has_chains,
                            const std::atomic<bool>* cancel, std::function<void(double)> tell)
     : problem_(problem),
       options_(options),
       incumbent_(incumbent),
       has_chains_(has_chains),
-      tell_(std::move(tell)),
+      bound_(told, std::move(tell)),
       thread_(cancel, [this](SideThread&) { search(); }) {}
 
 /// From the outermost cut on, which is soon done, further in, which tells more.
@@ -238,7 +238,7 @@ void RelaxedBound::search() {
   for (const ComponentId cut : relaxation_cuts(bounded))
     rungs.push_back({cut, Allowance(options_.budget_seconds, rungs.empty())});
   double wait = 0;
-  while (thread_.pause(wait)) {
+  while (thread_.pause(wait) && !is_idle()) {
     wait = kStep;
     const double limit = incumbent_.objective();
     for (Rung& rung : rungs) {
@@ -251,6 +251,10 @@ void RelaxedBound::search() {
       break;
     }
   }
+}
+
+bool RelaxedBound::is_idle() const {
+  return options_.budget_seconds && bound_.is_idle(incumbent_);
 }
 
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }
@@ -282,10 +286,10 @@ bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, do
     constexpr double kSoon = 0.15;  // s: without chains
     const bool is_soon = takes_inner_chains() && !rung->chains;
     const BudgetWatch limited(is_soon ? kSoon : rung->allowance.seconds(), std::nullopt,
-                              thread_.flag());
+                              thread_.flag(), [this] { return is_idle(); });
     MapperControl control;
     control.cancel = limited.flag();
-    control.bound = tell_;
+    control.bound = [this](double bound) { bound_.tell(bound); };
     control.leftovers = &leftovers_;
     const InnerWays ways = rung->chains ? rung->chains->ways() : InnerWays();
     const auto start = std::chrono::steady_clock::now();

@@ -7,6 +7,7 @@
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/relaxed_bound.h"
+#include "told_bound.h"
 
 namespace sluice {
 
@@ -17,8 +18,8 @@ class RelaxedBound {
   /// All of them must outlive it. `cancel` ends it as well; `tell` is called on its thread.
   /// `has_chains`: whether to ask chains what lies inside of the cuts.
   RelaxedBound(const BoundProblem& problem, const MapperOptions& options,
-               const Incumbent& incumbent, bool has_chains, const std::atomic<bool>* cancel,
-               std::function<void(double)> tell);
+               const Incumbent& incumbent, const ToldBound& told, bool has_chains,
+               const std::atomic<bool>* cancel, std::function<void(double)> tell);
 
   /// Throws what the search threw. `leftovers`: as in MapperControl.
   void finish(Leftovers* leftovers);
@@ -29,6 +30,7 @@ class RelaxedBound {
   void search();
   bool search(const BoundProblem& bounded, const CostBounds& all, double limit, double elapsed,
               Rung* rung);
+  bool is_idle() const;  ///< with a budget: others have more of it
   bool takes_inner_chains() const;
   bool ask_inner_chains(const BoundProblem& bounded, const CostBounds& all, Rung* rung);
 
@@ -36,7 +38,7 @@ class RelaxedBound {
   const MapperOptions& options_;
   const Incumbent& incumbent_;
   bool has_chains_;
-  std::function<void(double)> tell_;
+  OwnBound bound_;
   Leftovers leftovers_;
   SideThread thread_;  ///< last: it uses all of the others
 };

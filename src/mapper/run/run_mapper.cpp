@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -35,8 +34,8 @@
 #include "sluice/mapper/selection.h"
 #include "sluice/mapper/space_bounds.h"
 #include "sluice/model/problem_chains.h"
-#include "support/atomic_extremes.h"
 #include "support/seconds_since.h"
+#include "told_bound.h"
 #include "too_small.h"
 
 namespace sluice {
@@ -150,28 +149,6 @@ void take_incumbent(const Incumbent& incumbent, const MapperOptions& options,
   if (best && incumbent.objective() < value_of(*result, options.objectives.front()))
     result->mappings = {*best};
 }
-
-/// Remembers the best bound that a search tells on its way: where it is cancelled, its result may
-/// know less.
-class ToldBound {
- public:
-  explicit ToldBound(MapperControl* control) : next_(std::move(control->bound)) {
-    control->bound = [this](double bound) { take(bound); };
-  }
-  ToldBound(const ToldBound&) = delete;
-  ToldBound& operator=(const ToldBound&) = delete;
-
-  double best() const { return best_; }
-
- private:
-  void take(double bound) {
-    raise_to(best_, bound);
-    if (next_) next_(bound);
-  }
-
-  std::function<void(double)> next_;
-  std::atomic<double> best_ = 0;
-};
 
 /// Whether an objective is as low as a bound, or as near to it as is asked for.
 bool meets(double objective, double bound, double epsilon = 0) {
@@ -403,8 +380,9 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
     if (!takes_relaxed_bound(mapper, problem, options)) return;
     const bool has_chains = may_take_chains && has_room_for_chains(options);
     if (has_chains)
-      bounds->chains.emplace(problem, options, *control.incumbent, control.cancel, control.bound);
-    bounds->relaxed.emplace(problem, options, *control.incumbent, has_chains, control.cancel,
+      bounds->chains.emplace(problem, options, *control.incumbent, told, control.cancel,
+                             control.bound);
+    bounds->relaxed.emplace(problem, options, *control.incumbent, told, has_chains, control.cancel,
                             control.bound);
   };
   if (!takes_walks(mapper, problem, options)) {
@@ -415,7 +393,8 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   MapperControl beside_walks = control;
   beside_walks.has_walks = true;
   const auto start = std::chrono::steady_clock::now();
-  SideWalks walks(problem, options, &incumbent, control.leftovers);
+  SideWalks walks(problem, options, &incumbent, control.leftovers, nullptr,
+                  [&] { return told.is_near(incumbent); });
   ByChains by_chains;
   if (begins_with_chains(mapper, problem, options))
     by_chains = map_by_chains(problem, options, control);

@@ -35,16 +35,16 @@ class Share {
 }  // namespace
 
 SideChains::SideChains(const BoundProblem& problem, const MapperOptions& options,
-                       const Incumbent& incumbent, const std::atomic<bool>* cancel,
-                       std::function<void(double)> tell)
+                       const Incumbent& incumbent, const ToldBound& told,
+                       const std::atomic<bool>* cancel, std::function<void(double)> tell)
     : problem_(problem),
       options_(options),
       incumbent_(incumbent),
-      tell_(std::move(tell)),
+      bound_(told, std::move(tell)),
       thread_(cancel, [this](SideThread& thread) { refine(&thread); }) {}
 
-void SideChains::refine(SideThread* thread) const {
-  constexpr double kStep = 0.1;  // s
+void SideChains::refine(SideThread* thread) {
+  constexpr double kStep = 0.1, kLook = 0.25;  // s: how often to look whether they are of use
   const Share share(options_.budget_seconds.has_value());
   const auto began = std::chrono::steady_clock::now();
   if (!thread->pause(share.head_start())) return;  // the search has ended at once
@@ -53,11 +53,13 @@ void SideChains::refine(SideThread* thread) const {
   double spent = 0;
   for (bool is_open = chains.has_value(); is_open;) {
     const auto start = std::chrono::steady_clock::now();
-    const double until = share.until(seconds_since(began));
-    if (spent < until)
-      is_open = chains->refine(until - spent, incumbent_, thread->flag(), tell_);
+    const double left = share.until(seconds_since(began)) - spent;
+    if (left > 0)
+      is_open = chains->refine(std::min(left, kLook), incumbent_, thread->flag(),
+                               [this](double bound) { bound_.tell(bound); });
     spent += seconds_since(start);
-    if (!thread->pause(kStep)) return;
+    if (options_.budget_seconds && bound_.is_idle(incumbent_)) return;
+    if (!thread->pause(left > kLook ? 0 : kStep)) return;
   }
 }
 

@@ -6,6 +6,7 @@
 #include "mapper/common/side_thread.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/mapper.h"
+#include "told_bound.h"
 
 namespace sluice {
 
@@ -15,18 +16,19 @@ class SideChains {
  public:
   /// As of RelaxedBound.
   SideChains(const BoundProblem& problem, const MapperOptions& options, const Incumbent& incumbent,
-             const std::atomic<bool>* cancel, std::function<void(double)> tell);
+             const ToldBound& told, const std::atomic<bool>* cancel,
+             std::function<void(double)> tell);
 
   /// Ends it. Throws what it threw.
   void finish() { thread_.finish(); }
 
  private:
-  void refine(SideThread* thread) const;
+  void refine(SideThread* thread);
 
   const BoundProblem& problem_;
   const MapperOptions& options_;
   const Incumbent& incumbent_;
-  std::function<void(double)> tell_;
+  OwnBound bound_;
   SideThread thread_;  ///< last: it uses all of the others
 };
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -29,9 +30,11 @@ class SideWalks {
   };
 
   /// `problem`, `incumbent` must outlive the walks. `leftovers`: as in MapperControl. `best`: of
-  /// walks beside them; null: there are none yet.
+  /// walks beside them; null: there are none yet. `is_near`: whether the incumbent is near to a
+  /// bound, so that little is to be found; may be empty.
   SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
-            Leftovers* leftovers, std::shared_ptr<BestOfWalks> best = nullptr);
+            Leftovers* leftovers, std::shared_ptr<BestOfWalks> best = nullptr,
+            std::function<bool()> is_near = {});
   ~SideWalks() { stop(); }
   SideWalks(const SideWalks&) = delete;
   SideWalks& operator=(const SideWalks&) = delete;
@@ -63,6 +66,7 @@ class SideWalks {
   Incumbent* incumbent_;
   Leftovers* leftovers_;
   std::shared_ptr<BestOfWalks> best_;
+  std::function<bool()> is_near_;
   std::shared_ptr<void> walks_;  ///< for them
   Pace pace_;
   std::atomic<bool> stop_{false};
