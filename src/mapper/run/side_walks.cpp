@@ -17,7 +17,7 @@ constexpr double kGrowth = 1.3;      // of walks, each to the next
 constexpr SideWalks::Pace kToTheEnd{0.45, 0.1, 0.03};
 constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
 constexpr SideWalks::Pace kOfOneOnABudget{0.1, 0.3, 0.25};  // chains find more
-constexpr SideWalks::Pace kOfManyOnABudget{0.1, 1.0, 1.0};
+constexpr SideWalks::Pace kOfManyOnABudget{0.1, 1.5, 0.5};
 constexpr double kShareWhenNear = 0.25;
 constexpr std::size_t kMany = 8;    // Einsums
 constexpr unsigned kSeedBits = 20;  // of what a user asks for, at most
