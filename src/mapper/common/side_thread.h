@@ -20,9 +20,9 @@ class SideThread {
   /// `body`, with this thread, runs on it from now on; it is to look at flag(). `cancel` ends it as
   /// well; may be null.
   SideThread(const std::atomic<bool>* cancel, std::function<void(SideThread&)> body)
-      : watch_(std::nullopt, std::nullopt, cancel), body_(std::move(body)), thread_([this] {
-          run();
-        }) {}
+      : watch_(std::nullopt, std::nullopt, cancel),
+        body_(std::move(body)),
+        thread_([this] { run(); }) {}
   ~SideThread() { stop(); }
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;

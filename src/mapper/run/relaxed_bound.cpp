@@ -203,7 +203,7 @@ struct RelaxedBound::Rung {
   Allowance allowance;
   std::optional<Insides> insides = std::nullopt;  ///< from the first search on
   std::optional<InnerOperands> last = std::nullopt;
-  double last_limit = 0;
+  double last_limit = 0;  ///< 0: it is to be searched yet
   double searched_s = 0;  ///< that took so long
   std::unique_ptr<InnerChains> chains = nullptr;
   bool may_know_more = true;  ///< chains
@@ -238,8 +238,9 @@ void RelaxedBound::search() {
   for (const ComponentId cut : relaxation_cuts(bounded))
     rungs.push_back({cut, Allowance(options_.budget_seconds, rungs.empty())});
   double wait = 0;
-  while (thread_.pause(wait) && !is_idle()) {
+  while (thread_.pause(wait)) {
     wait = kStep;
+    if (is_idle()) continue;
     const double limit = incumbent_.objective();
     for (Rung& rung : rungs) {
       const auto start = std::chrono::steady_clock::now();
@@ -253,9 +254,7 @@ void RelaxedBound::search() {
   }
 }
 
-bool RelaxedBound::is_idle() const {
-  return options_.budget_seconds && bound_.is_idle(incumbent_);
-}
+bool RelaxedBound::is_idle() const { return options_.budget_seconds && bound_.is_idle(incumbent_); }
 
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }
 
@@ -278,10 +277,11 @@ bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, do
   bool is_again = rung->allowance.grows_by(elapsed);
   if (rung->last && ask_inner_chains(bounded, all, rung)) is_again = true;
   if (limit == rung->last_limit && !is_again) return false;
+  const bool is_open = rung->last_limit == 0;
   rung->last_limit = limit;
   if (!rung->insides) rung->insides.emplace(bounded, all, rung->cut);
   InnerOperands inside = rung->insides->under(options_.objectives.front(), limit);
-  if (inside == rung->last && !is_again) return false;
+  if (inside == rung->last && !is_open && !is_again) return false;
   {
     constexpr double kSoon = 0.15;  // s: without chains
     const bool is_soon = takes_inner_chains() && !rung->chains;
@@ -296,6 +296,7 @@ bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, do
     bound_with(bounded, options_, rung->cut, inside, ways, limit, control);
     rung->searched_s = seconds_since(start);
     if (!is_soon && limited.ran_out()) rung->allowance.ran_out();
+    if (limited.end() == BudgetWatch::End::kMet) rung->last_limit = 0;  // to be searched yet
   }
   if (!is_cancelled(thread_.flag())) leftovers_.clear();
   rung->last = std::move(inside);

@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-/// relaxed_bound(), on a thread of its own beside a search that has not ended after a moment: cut by
-/// cut, again where a better mapping in hand allows a better bound, or chains know more.
+/// relaxed_bound(), on a thread of its own beside a search that has not ended after a moment: cut
+/// by cut, again where a better mapping in hand allows a better bound, or chains know more.
 class RelaxedBound {
  public:
   /// All of them must outlive it. `cancel` ends it as well; `tell` is called on its thread.

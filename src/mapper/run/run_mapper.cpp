@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "blamed_usage.h"
-#include "mapper/common/budget_watch.h"
 #include "chain_bound.h"
 #include "first_mapping.h"
 #include "mapper/common/at_most.h"
+#include "mapper/common/budget_watch.h"
 #include "mapper/common/room_for_chains.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/einsum_orders.h"
@@ -375,14 +375,14 @@ struct SideBounds {
 /// A search, and beside it bounds, where they may know more, and walks.
 MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
                              const MapperOptions& options, const MapperControl& control,
-                             const ToldBound& told, SideBounds* bounds) {
+                             ToldBound* told, SideBounds* bounds) {
   const auto begin_bounds = [&](bool may_take_chains) {
     if (!takes_relaxed_bound(mapper, problem, options)) return;
     const bool has_chains = may_take_chains && has_room_for_chains(options);
     if (has_chains)
-      bounds->chains.emplace(problem, options, *control.incumbent, told, control.cancel,
+      bounds->chains.emplace(problem, options, *control.incumbent, *told, control.cancel,
                              control.bound);
-    bounds->relaxed.emplace(problem, options, *control.incumbent, told, has_chains, control.cancel,
+    bounds->relaxed.emplace(problem, options, *control.incumbent, *told, has_chains, control.cancel,
                             control.bound);
   };
   if (!takes_walks(mapper, problem, options)) {
@@ -394,7 +394,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   beside_walks.has_walks = true;
   const auto start = std::chrono::steady_clock::now();
   SideWalks walks(problem, options, &incumbent, control.leftovers, nullptr,
-                  [&] { return told.is_near(incumbent); });
+                  [&] { return told->leaves_it_to_proof(incumbent); });
   ByChains by_chains;
   if (begins_with_chains(mapper, problem, options))
     by_chains = map_by_chains(problem, options, control);
@@ -403,7 +403,9 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
     return *std::move(by_chains.proven);
   }
   begin_bounds(!by_chains.know_no_more);
+  told->set_proving(true);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
+  told->set_proving(false);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kPatience = 5;  // s, without a budget
   if (is_open && (!outcome || outcome->cancelled || options.budget_seconds))
@@ -424,7 +426,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   search.mappings_evaluated += walks.evaluations();
   search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
   take_incumbent(incumbent, options, &*outcome);
-  bound_result(mapper, problem, options, told.best(), &*outcome);
+  bound_result(mapper, problem, options, told->best(), &*outcome);
   return outcome;
 }
 
@@ -461,7 +463,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   MapperControl limited = control;
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;
-  const ToldBound told(&limited);
+  ToldBound told(&limited);
   const bool has_bounds = tells_bounds(problem, options);
   if (has_bounds)
     if (const double least = bound_of_space(mapper, problem, options); least > 0)
@@ -478,7 +480,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                   })
                          .flag();
   SideBounds bounds;
-  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, told, &bounds);
+  MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, &told, &bounds);
   bounds.finish(control.leftovers);
   const bool is_met = watch && watch->end() == BudgetWatch::End::kMet;
   if (!outcome && is_met) {

@@ -53,12 +53,12 @@ void SideChains::refine(SideThread* thread) {
   double spent = 0;
   for (bool is_open = chains.has_value(); is_open;) {
     const auto start = std::chrono::steady_clock::now();
-    const double left = share.until(seconds_since(began)) - spent;
+    const bool is_idle = options_.budget_seconds && bound_.is_idle(incumbent_);
+    const double left = is_idle ? 0 : share.until(seconds_since(began)) - spent;
     if (left > 0)
       is_open = chains->refine(std::min(left, kLook), incumbent_, thread->flag(),
                                [this](double bound) { bound_.tell(bound); });
     spent += seconds_since(start);
-    if (options_.budget_seconds && bound_.is_idle(incumbent_)) return;
     if (!thread->pause(left > kLook ? 0 : kStep)) return;
   }
 }

@@ -18,7 +18,7 @@ constexpr SideWalks::Pace kToTheEnd{0.45, 0.1, 0.03};
 constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
 constexpr SideWalks::Pace kOfOneOnABudget{0.1, 0.3, 0.25};  // chains find more
 constexpr SideWalks::Pace kOfManyOnABudget{0.1, 1.5, 0.5};
-constexpr double kShareWhenNear = 0.25;
+constexpr double kShareOfLittle = 0.25;
 constexpr std::size_t kMany = 8;    // Einsums
 constexpr unsigned kSeedBits = 20;  // of what a user asks for, at most
 
@@ -34,13 +34,13 @@ using Clock = std::chrono::steady_clock;
 
 SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
                      Incumbent* incumbent, Leftovers* leftovers, std::shared_ptr<BestOfWalks> best,
-                     std::function<bool()> is_near)
+                     std::function<bool()> leaves_it)
     : problem_(problem),
       options_(options_of_walks(options)),
       incumbent_(incumbent),
       leftovers_(leftovers),
       best_(best ? std::move(best) : std::make_shared<BestOfWalks>()),
-      is_near_(std::move(is_near)),
+      leaves_it_(std::move(leaves_it)),
       pace_(pace_of(problem, options)),
       n_others_(options.threads - 1),
       thread_([this] { run(); }) {}
@@ -75,7 +75,7 @@ void SideWalks::walk_on() {
     const double took = seconds_since(begin);
     walked += took;
     evaluations_ = walks.evaluations();
-    if (is_near_ && is_near_() && !is_alone_ && !pause(took / kShareWhenNear - took)) return;
+    if (leaves_it_ && leaves_it_() && !is_alone_ && !pause(took / kShareOfLittle - took)) return;
     while (!is_alone_ && walked > pace_.free + pace_.share * seconds_since(start))
       if (!pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
   }

@@ -19,8 +19,7 @@ class BestOfWalks;
 /// Random walks through the space, on a thread of their own beside a search that has its first
 /// mapping late: populations and annealing in turn, each longer than the one before. What they find
 /// is offered to the incumbent. They begin after a moment, so that a search that ends at once has
-/// the machine to itself, and take a small share of a long search's time; all of it where many
-/// Einsums have a budget.
+/// the machine to itself, and take a small share of a long search's time, half of it with a budget.
 class SideWalks {
  public:
   /// In seconds: how long the search is alone, and how long walks take then; beyond that, which
@@ -30,11 +29,11 @@ class SideWalks {
   };
 
   /// `problem`, `incumbent` must outlive the walks. `leftovers`: as in MapperControl. `best`: of
-  /// walks beside them; null: there are none yet. `is_near`: whether the incumbent is near to a
-  /// bound, so that little is to be found; may be empty.
+  /// walks beside them; null: there are none yet. `leaves_it`: whether
+  /// little is left to be found but a proof; may be empty.
   SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
             Leftovers* leftovers, std::shared_ptr<BestOfWalks> best = nullptr,
-            std::function<bool()> is_near = {});
+            std::function<bool()> leaves_it = {});
   ~SideWalks() { stop(); }
   SideWalks(const SideWalks&) = delete;
   SideWalks& operator=(const SideWalks&) = delete;
@@ -66,7 +65,7 @@ class SideWalks {
   Incumbent* incumbent_;
   Leftovers* leftovers_;
   std::shared_ptr<BestOfWalks> best_;
-  std::function<bool()> is_near_;
+  std::function<bool()> leaves_it_;
   std::shared_ptr<void> walks_;  ///< for them
   Pace pace_;
   std::atomic<bool> stop_{false};

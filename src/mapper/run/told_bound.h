@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-/// Remembers the best bound that a search tells on its way: where it is cancelled, its result may
-/// know less.
+/// Remembers the best bound that a search and what runs beside it tell on their way: where the
+/// search is cancelled, its result may know less.
 class ToldBound {
  public:
   explicit ToldBound(MapperControl* control) : next_(std::move(control->bound)) {
@@ -21,10 +21,12 @@ class ToldBound {
   ToldBound& operator=(const ToldBound&) = delete;
 
   double best() const { return best_; }
-  /// Whether the best mapping is so near to it that what is left is for the proof to find.
-  bool is_near(const Incumbent& incumbent) const {
+  /// Whether the search itself is under way, which may prove something.
+  void set_proving(bool is_proving) { is_proving_ = is_proving; }
+  /// Whether the best mapping is so near to the bound that what is left is for the proof to find.
+  bool leaves_it_to_proof(const Incumbent& incumbent) const {
     constexpr double kNear = 1.05;
-    return incumbent.objective() <= kNear * best_;
+    return is_proving_ && incumbent.objective() <= kNear * best_;
   }
 
  private:
@@ -35,9 +37,10 @@ class ToldBound {
 
   std::function<void(double)> next_;
   std::atomic<double> best_ = 0;
+  std::atomic<bool> is_proving_ = false;
 };
 
-/// Tells bounds on, and whether all of them are below what others have told.
+/// The bounds that one of several tells on.
 class OwnBound {
  public:
   OwnBound(const ToldBound& all, std::function<void(double)> tell)
@@ -49,9 +52,9 @@ class OwnBound {
     raise_to(best_, bound);
     if (tell_) tell_(bound);
   }
-  /// Whether a better one is little help: others have brought the best mapping near to theirs.
+  /// Whether a better one is little help: others know more, and what is left is for the proof.
   bool is_idle(const Incumbent& incumbent) const {
-    return all_.is_near(incumbent) && best_ < all_.best();
+    return all_.leaves_it_to_proof(incumbent) && best_ < all_.best();
   }
 
  private:

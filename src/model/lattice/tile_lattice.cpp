@@ -7,8 +7,8 @@
 
 #include "model/bind/divisors.h"
 #include "model/bind/index_extent.h"
-#include "support/wide_vectors.h"
 #include "tile_rows.h"
+#include "wide_vectors.h"
 
 namespace sluice {
 namespace {
@@ -107,9 +107,9 @@ SLUICE_WIDE_VECTORS
 void price_inputs(std::size_t count, const FeedPrice& price, double* row) {
   if (price.own_whole == 0 && price.outer_whole == 0) {
     for (std::size_t x = 0; x < count; ++x)
-      row[x] = price.share * (row[x] * price.own_j +
-                              std::max(0.0, row[x] * price.apart - price.compulsory) *
-                                  price.outer_j);
+      row[x] =
+          price.share * (row[x] * price.own_j +
+                         std::max(0.0, row[x] * price.apart - price.compulsory) * price.outer_j);
     return;
   }
   for (std::size_t x = 0; x < count; ++x) {
@@ -121,7 +121,7 @@ void price_inputs(std::size_t count, const FeedPrice& price, double* row) {
 
 /// Of outputs: some come back for more to be added to them.
 struct ReturnPrice {
-  double first_sums = 0;        ///< values that do not come back; infinite: none does
+  double first_sums = 0;  ///< values that do not come back; infinite: none does
   double own_j = 0, outer_j = 0;
   double outer_whole = 0;
 };
