@@ -221,17 +221,15 @@ RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& opt
 
 /// From the outermost cut on, which is soon done, further in, which tells more.
 void RelaxedBound::search() {
-  // An answer comes first; without a budget the proof, which the search itself is after.
-  const double head_start = options_.budget_seconds ? 0.4 : 5;  // s
   const bool has_core = options_.threads > 1;
   const double rest =  // times what the last search took
       !options_.budget_seconds ? 10
       : has_core               ? 0.5
                                : 2;
-  constexpr double kStep = 0.1;     // s
-  constexpr double kFurtherIn = 2;  // s: so long the core is the walks'
+  constexpr double kStep = 0.1;  // s
   const auto began = std::chrono::steady_clock::now();
-  if (!thread_.pause(head_start)) return;  // the search has ended at once
+  if (!thread_.pause(bounds_begin_s(options_.budget_seconds.has_value())))
+    return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   const CostBounds all = bounds_of_all(bounded);
   std::vector<Rung> rungs;
@@ -240,12 +238,12 @@ void RelaxedBound::search() {
   double wait = 0;
   while (thread_.pause(wait)) {
     wait = kStep;
-    if (is_idle()) continue;
+    if (bound_.is_idle(incumbent_)) continue;
     const double limit = incumbent_.objective();
     for (Rung& rung : rungs) {
       const auto start = std::chrono::steady_clock::now();
       const double elapsed = seconds_since(began);
-      if (&rung != &rungs.front() && elapsed < kFurtherIn) break;
+      if (&rung != &rungs.front() && elapsed < kWalksFirst) break;
       if (!search(bounded, all, limit, elapsed, &rung)) continue;
       const bool goes_on = options_.budget_seconds && takes_inner_chains() && rung.may_know_more;
       wait = goes_on ? 0 : std::max(kStep, rest * seconds_since(start));
@@ -253,8 +251,6 @@ void RelaxedBound::search() {
     }
   }
 }
-
-bool RelaxedBound::is_idle() const { return options_.budget_seconds && bound_.is_idle(incumbent_); }
 
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }
 
@@ -286,7 +282,7 @@ bool RelaxedBound::search(const BoundProblem& bounded, const CostBounds& all, do
     constexpr double kSoon = 0.15;  // s: without chains
     const bool is_soon = takes_inner_chains() && !rung->chains;
     const BudgetWatch limited(is_soon ? kSoon : rung->allowance.seconds(), std::nullopt,
-                              thread_.flag(), [this] { return is_idle(); });
+                              thread_.flag(), [this] { return bound_.is_idle(incumbent_); });
     MapperControl control;
     control.cancel = limited.flag();
     control.bound = [this](double bound) { bound_.tell(bound); };

@@ -30,7 +30,6 @@ class RelaxedBound {
   void search();
   bool search(const BoundProblem& bounded, const CostBounds& all, double limit, double elapsed,
               Rung* rung);
-  bool is_idle() const;  ///< with a budget: others have more of it
   bool takes_inner_chains() const;
   bool ask_inner_chains(const BoundProblem& bounded, const CostBounds& all, Rung* rung);
 

@@ -12,25 +12,13 @@
 namespace sluice {
 namespace {
 
-/// How much of the time that passes is theirs.
-class Share {
- public:
-  explicit Share(bool has_budget) : has_budget_(has_budget) {}
-
-  /// An answer comes first; without a budget the proof, which the search itself is after (s).
-  double head_start() const { return has_budget_ ? 0.4 : 5; }
-  /// So long in all, at a time after the search began (s).
-  double until(double elapsed) const {
-    constexpr double kFirst = 0.1;    // s
-    constexpr double kShare = 0.1;    // of the time: it is the walks' first
-    constexpr double kFurtherIn = 2;  // s
-    if (has_budget_ && elapsed >= kFurtherIn) return std::numeric_limits<double>::infinity();
-    return std::max(kFirst, kShare * elapsed);
-  }
-
- private:
-  bool has_budget_;
-};
+/// So long in all, at a time after the search began (s).
+double share_until(double elapsed, bool has_budget) {
+  constexpr double kFirst = 0.1;  // s
+  constexpr double kShare = 0.1;  // of the time
+  if (has_budget && elapsed >= kWalksFirst) return std::numeric_limits<double>::infinity();
+  return std::max(kFirst, kShare * elapsed);
+}
 
 }  // namespace
 
@@ -45,16 +33,16 @@ SideChains::SideChains(const BoundProblem& problem, const MapperOptions& options
 
 void SideChains::refine(SideThread* thread) {
   constexpr double kStep = 0.1, kLook = 0.25;  // s: how often to look whether they are of use
-  const Share share(options_.budget_seconds.has_value());
+  const bool has_budget = options_.budget_seconds.has_value();
   const auto began = std::chrono::steady_clock::now();
-  if (!thread->pause(share.head_start())) return;  // the search has ended at once
+  if (!thread->pause(bounds_begin_s(has_budget))) return;  // the search has ended at once
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   auto chains = ChainBound::of(problem_, bounded, options_, nullptr, 1, thread->flag());
   double spent = 0;
   for (bool is_open = chains.has_value(); is_open;) {
     const auto start = std::chrono::steady_clock::now();
-    const bool is_idle = options_.budget_seconds && bound_.is_idle(incumbent_);
-    const double left = is_idle ? 0 : share.until(seconds_since(began)) - spent;
+    const double left =
+        bound_.is_idle(incumbent_) ? 0 : share_until(seconds_since(began), has_budget) - spent;
     if (left > 0)
       is_open = chains->refine(std::min(left, kLook), incumbent_, thread->flag(),
                                [this](double bound) { bound_.tell(bound); });

@@ -10,6 +10,12 @@
 
 namespace sluice {
 
+/// How long after a search begins what bounds it beside it does (s): an answer comes first; without
+/// a budget the proof, which the search itself is after.
+inline double bounds_begin_s(bool has_budget) { return has_budget ? 0.4 : 5; }
+/// How long the machine is the walks' first, with a budget (s).
+inline constexpr double kWalksFirst = 2;
+
 /// Remembers the best bound that a search and what runs beside it tell on their way: where the
 /// search is cancelled, its result may know less.
 class ToldBound {
@@ -21,7 +27,7 @@ class ToldBound {
   ToldBound& operator=(const ToldBound&) = delete;
 
   double best() const { return best_; }
-  /// Whether the search itself is under way, which may prove something.
+  /// Whether the search itself is under way, which may prove something within a budget.
   void set_proving(bool is_proving) { is_proving_ = is_proving; }
   /// Whether the best mapping is so near to the bound that what is left is for the proof to find.
   bool leaves_it_to_proof(const Incumbent& incumbent) const {

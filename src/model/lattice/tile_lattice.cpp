@@ -7,8 +7,6 @@
 
 #include "model/bind/divisors.h"
 #include "model/bind/index_extent.h"
-#include "tile_rows.h"
-#include "wide_vectors.h"
 
 namespace sluice {
 namespace {
@@ -42,114 +40,6 @@ std::vector<std::size_t> variables_of(const BoundIndex& index) {
   return variables;
 }
 
-/// Lowers the first `size` numbers of each block to those of another row.
-SLUICE_WIDE_VECTORS
-void lower_blocks(const double* from, double* into, std::size_t n_blocks, std::size_t block,
-                  std::size_t size) {
-  for (std::size_t n = 0; n < n_blocks; ++n, from += block, into += block)
-    for (std::size_t x = 0; x < size; ++x) into[x] = std::min(into[x], from[x]);
-}
-
-/// In each block lowers parts of so many numbers to others of it, in turn.
-SLUICE_WIDE_VECTORS
-void lower_parts(double* row, std::size_t n_blocks, std::size_t block, std::size_t size,
-                 const std::vector<std::pair<std::size_t, std::size_t>>& parts) {
-  constexpr std::size_t kTogether = 8;  // blocks: a number often waits for the one before
-  std::size_t n = 0;
-  for (; size == 1 && n + kTogether <= n_blocks; n += kTogether, row += kTogether * block)
-    for (const auto& [from, into] : parts)
-      for (std::size_t b = 0; b < kTogether; ++b)
-        row[b * block + into] = std::min(row[b * block + into], row[b * block + from]);
-  for (; n < n_blocks; ++n, row += block)
-    for (const auto& [from, into] : parts) {
-      const double* other = row + from * size;
-      double* own = row + into * size;
-      for (std::size_t x = 0; x < size; ++x) own[x] = std::min(own[x], other[x]);
-    }
-}
-
-/// The sums of three rows.
-SLUICE_WIDE_VECTORS
-void set_to_sums(const double* a, const double* b, const double* c, std::size_t count,
-                 double* __restrict__ sums) {
-  for (std::size_t x = 0; x < count; ++x) sums[x] = a[x] + b[x] + c[x];
-}
-
-/// `room` less `bits`.
-SLUICE_WIDE_VECTORS
-void take_room(const double* bits, std::size_t count, double* __restrict__ room) {
-  for (std::size_t x = 0; x < count; ++x) room[x] -= bits[x];
-}
-
-/// 0 where `bits` fit in `room`, else infinite; whether they fit anywhere.
-SLUICE_WIDE_VECTORS
-bool bar(const double* bits, std::size_t count, double* __restrict__ room) {
-  std::int64_t n_fit = 0;
-  for (std::size_t x = 0; x < count; ++x) {
-    const bool fits = bits[x] <= room[x] && bits[x] < kUnreached;
-    n_fit += fits ? 1 : 0;
-    room[x] = fits ? 0 : kUnreached;
-  }
-  return n_fit > 0;
-}
-
-/// What a value costs that a node gets from one further out, or hands back to it.
-struct FeedPrice {
-  double share = 1;
-  double own_j = 0, outer_j = 0;  ///< at the node, and at the other one
-  double apart = 1;               ///< values there, of one here
-  double compulsory = 0;          ///< values there that are not counted
-  double own_whole = 0, outer_whole = 0;
-};
-
-/// From numbers of values to energies.
-SLUICE_WIDE_VECTORS
-void price_inputs(std::size_t count, const FeedPrice& price, double* row) {
-  if (price.own_whole == 0 && price.outer_whole == 0) {
-    for (std::size_t x = 0; x < count; ++x)
-      row[x] =
-          price.share * (row[x] * price.own_j +
-                         std::max(0.0, row[x] * price.apart - price.compulsory) * price.outer_j);
-    return;
-  }
-  for (std::size_t x = 0; x < count; ++x) {
-    const double fed = in_whole_actions(row[x] * price.apart, price.outer_whole);
-    row[x] = price.share * (in_whole_actions(row[x], price.own_whole) * price.own_j +
-                            std::max(0.0, fed - price.compulsory) * price.outer_j);
-  }
-}
-
-/// Of outputs: some come back for more to be added to them.
-struct ReturnPrice {
-  double first_sums = 0;  ///< values that do not come back; infinite: none does
-  double own_j = 0, outer_j = 0;
-  double outer_whole = 0;
-};
-
-SLUICE_WIDE_VECTORS
-void price_outputs(std::size_t count, const FeedPrice& price, const ReturnPrice& back,
-                   double* row) {
-  for (std::size_t x = 0; x < count; ++x) {
-    const double drained = in_whole_actions(row[x] * price.apart, price.outer_whole);
-    const double returned = std::max(0.0, row[x] - back.first_sums);
-    row[x] = price.share *
-             (row[x] * price.own_j + std::max(0.0, drained - price.compulsory) * price.outer_j +
-              returned * back.own_j +
-              in_whole_actions(returned * price.apart, back.outer_whole) * back.outer_j);
-  }
-}
-
-/// Each number of `least`, or the sum of the others, if that is less: without a branch, several at
-/// a time.
-SLUICE_WIDE_VECTORS
-void lower_to_sums(const double* a, const double* b, const double* c, std::size_t count,
-                   double* __restrict__ least) {
-  for (std::size_t x = 0; x < count; ++x) {
-    const double sum = a[x] + b[x] + c[x];
-    least[x] = sum < least[x] ? sum : least[x];
-  }
-}
-
 }  // namespace
 
 TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Windows windows,
@@ -163,7 +53,6 @@ TileLattice::TileLattice(const ChainTensors& chain, const Spread& spread, Window
 
 void TileLattice::lay_out(Windows windows) {
   const std::size_t n_variables = chain_.sizes.size();
-  smaller_.resize(n_variables);
   larger_.resize(n_variables);
   prime_loops_.resize(n_variables);
   for (std::size_t v = 0; v < n_variables; ++v) {
@@ -171,16 +60,14 @@ void TileLattice::lay_out(Windows windows) {
         divisors_.emplace_back(divisors_of(chain_.sizes[v] / spread_.all[v]));
     strides_.push_back(n_tiles_);
     n_tiles_ *= divisors.size();
-    smaller_[v].resize(divisors.size());
     larger_[v].resize(divisors.size());
     for (std::size_t i = 0; i < divisors.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (divisors[i] % divisors[j] == 0 && is_prime(divisors[i] / divisors[j])) {
-          smaller_[v][i].push_back(j);
           larger_[v][j].push_back(i);
+          prime_loops_[v].emplace_back(i, j);
         }
-    for (std::size_t i = divisors.size(); i-- > 0;)
-      for (const std::size_t j : smaller_[v][i]) prime_loops_[v].emplace_back(i, j);
+    std::reverse(prime_loops_[v].begin(), prime_loops_[v].end());
     const auto moves = [&](const ChainTensor& tensor) {
       return tensor.slides() && tensor.access->relevance[v] == Relevance::kPartial;
     };
@@ -205,11 +92,10 @@ void TileLattice::lay_out(Windows windows) {
 void TileLattice::add_windows(std::size_t v, bool step_by_step) {
   const Factors64& divisors = divisors_[v];
   Window any{v, 0, {}, {}};
-  for (std::size_t i = 0; i < divisors.size(); ++i)
-    for (const std::size_t j : smaller_[v][i]) {
-      any.from.push_back(i);
-      any.to.push_back(j);
-    }
+  for (const auto& [outside, inside] : prime_loops_[v]) {
+    any.from.push_back(outside);
+    any.to.push_back(inside);
+  }
   if (!step_by_step) windows_.push_back(std::move(any));
   for (std::size_t t = 1; step_by_step && t < divisors.size(); ++t) {
     Window window{v, divisors[t], {}, {}};
@@ -505,15 +391,15 @@ void TileLattice::close(std::vector<Row>* rows) const {
     for (std::size_t x = 0; x < n_tiles_; ++x) least[x] = std::min(least[x], (*rows)[w][x]);
   for (std::size_t v = 0; v < divisors_.size(); ++v) {
     const std::size_t stride = strides_[v], block = stride * divisors_[v].size();
-    lower_parts(least.data(), n_tiles_ / block, block, stride, prime_loops_[v]);
+    tile_rows::lower_parts(least.data(), n_tiles_ / block, block, stride, prime_loops_[v]);
   }
   for (std::size_t w = 1; w < rows->size(); ++w) {
     const Window& window = windows_[w - 1];
     const std::size_t stride = strides_[window.variable];
     const std::size_t block = stride * divisors_[window.variable].size();
     for (std::size_t n = 0; n < window.from.size(); ++n)
-      lower_blocks(&least[window.from[n] * stride], &(*rows)[w][window.to[n] * stride],
-                   n_tiles_ / block, block, stride);
+      tile_rows::lower_blocks(&least[window.from[n] * stride], &(*rows)[w][window.to[n] * stride],
+                              n_tiles_ / block, block, stride);
   }
 }
 
@@ -556,9 +442,9 @@ const TileLattice::Row& TileLattice::barred_at(const Position& position, std::si
   room.assign(n_tiles_, chain_.size_bits[memory]);
   for (std::size_t n = 2; n < known->first.size(); ++n) {
     const std::size_t k = known->first[n];
-    take_room(tensors_[k].places[position[k] - 1].bits.data(), n_tiles_, room.data());
+    tile_rows::take_room(tensors_[k].places[position[k] - 1].bits.data(), n_tiles_, room.data());
   }
-  if (!bar(tensors_[tensor].places[i].bits.data(), n_tiles_, room.data())) room.clear();
+  if (!tile_rows::bar(tensors_[tensor].places[i].bits.data(), n_tiles_, room.data())) room.clear();
   return room;
 }
 
@@ -575,7 +461,7 @@ const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size
   if (window > 0)
     for (std::size_t x = 0; x < n_tiles_; ++x) energy[x] *= place.share[window - 1][x];
   const ChainTensors::WholeActions &own = place.whole, &outer = tensor.places[from].whole;
-  FeedPrice price;
+  tile_rows::FeedPrice price;
   price.share = known.share;
   price.apart = 1 / place.multicast[from];
   price.compulsory = from == 0 ? known.compulsory : 0;
@@ -584,16 +470,16 @@ const TileLattice::Row& TileLattice::node_energy(const Tensor& tensor, std::size
     price.outer_j = known.read_j[from];
     price.own_whole = own.write;
     price.outer_whole = outer.read;
-    price_inputs(n_tiles_, price, energy.data());
+    tile_rows::price_inputs(n_tiles_, price, energy.data());
     return energy;
   }
   price.own_j = known.drain_j[to];
   price.outer_j = known.write_j[from];
   price.outer_whole = outer.write;
-  price_outputs(n_tiles_, price,
-                {known.has_windows ? kUnreached : place.first_sums, known.write_j[to],
-                 known.read_j[from], outer.read},
-                energy.data());
+  tile_rows::price_outputs(n_tiles_, price,
+                           {known.has_windows ? kUnreached : place.first_sums, known.write_j[to],
+                            known.read_j[from], outer.read},
+                           energy.data());
   return energy;
 }
 
@@ -613,8 +499,8 @@ void TileLattice::place_nodes(std::size_t p) {
       for (std::size_t w = 0; w < next.size(); ++w) {
         const Row& energy =
             position[k] > 0 ? node_energy(tensor, position[k] - 1, i, w) : tensor.first_j;
-        (is_new ? set_to_sums : lower_to_sums)(rows_[p][w].data(), energy.data(), barred.data(),
-                                               n_tiles_, next[w].data());
+        (is_new ? tile_rows::set_to_sums : tile_rows::lower_to_sums)(
+            rows_[p][w].data(), energy.data(), barred.data(), n_tiles_, next[w].data());
       }
     }
   }

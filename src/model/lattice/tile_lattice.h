@@ -5,11 +5,11 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "chain_tensors.h"
+#include "tile_rows.h"
 
 namespace sluice {
 
@@ -124,12 +124,11 @@ class TileLattice {
   const Spread& spread_;
   std::vector<Factors64> divisors_;  // per variable: of what the temporal loops cover
   std::vector<std::size_t> strides_;
-  /// Per variable and index: the indices of tile shapes that one loop of a prime number of steps
-  /// further in leaves.
-  std::vector<std::vector<std::vector<std::size_t>>> smaller_;
-  std::vector<std::vector<std::vector<std::size_t>>> larger_;  // the other way round
-  /// Per variable: the same as pairs of indices, outside and inside, the largest first.
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> prime_loops_;
+  /// Per variable: loops of a prime number of steps, as indices outside and inside, the largest
+  /// first.
+  std::vector<tile_rows::Parts> prime_loops_;
+  /// Per variable and index: the indices outside of such loops.
+  std::vector<std::vector<std::vector<std::size_t>>> larger_;
   std::size_t n_tiles_ = 1, n_positions_ = 1;
   /// A loop directly above that moves windows.
   struct Window {
