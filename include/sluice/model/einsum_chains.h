@@ -104,8 +104,10 @@ class EinsumChains {
   /// more later. Its energy, too, as far as it is known; infinite where none fits. Prices of one
   /// spread are to be the same in all steps. Different spreads may be refined at the same time.
   /// `cancel` ends it; may be null.
-  void refine(std::size_t spread, const Price& price, double limit,
-              const std::atomic<bool>* cancel);
+  /// `beyond`: how well energies above the limit are known.
+  enum class Beyond { kCut, kKnown };
+  void refine(std::size_t spread, const Price& price, double limit, const std::atomic<bool>* cancel,
+              Beyond beyond = Beyond::kCut);
   /// What energy and time are worth.
   struct Worth {
     double per_j = 1, per_s = 0;

@@ -240,16 +240,21 @@ void RelaxedBound::search() {
     wait = kStep;
     if (bound_.is_idle(incumbent_)) continue;
     const double limit = incumbent_.objective();
+    bool is_open = false;
     for (Rung& rung : rungs) {
       const auto start = std::chrono::steady_clock::now();
       const double elapsed = seconds_since(began);
-      if (&rung != &rungs.front() && elapsed < kWalksFirst) break;
-      if (!search(bounded, all, limit, elapsed, &rung)) continue;
+      is_open = &rung != &rungs.front() && elapsed < kWalksFirst;
+      if (is_open) break;
+      is_open = search(bounded, all, limit, elapsed, &rung);
+      if (!is_open) continue;
       const bool goes_on = options_.budget_seconds && takes_inner_chains() && rung.may_know_more;
       wait = goes_on ? 0 : std::max(kStep, rest * seconds_since(start));
       break;
     }
+    is_at_work_ = is_open;
   }
+  is_at_work_ = false;
 }
 
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }

@@ -21,6 +21,8 @@ class RelaxedBound {
                const Incumbent& incumbent, const ToldBound& told, bool has_chains,
                const std::atomic<bool>* cancel, std::function<void(double)> tell);
 
+  /// Whether there is something to search, as far as it looked.
+  bool is_at_work() const { return is_at_work_; }
   /// Throws what the search threw. `leftovers`: as in MapperControl.
   void finish(Leftovers* leftovers);
 
@@ -39,6 +41,7 @@ class RelaxedBound {
   bool has_chains_;
   OwnBound bound_;
   Leftovers leftovers_;
+  std::atomic<bool> is_at_work_ = true;
   SideThread thread_;  ///< last: it uses all of the others
 };
 

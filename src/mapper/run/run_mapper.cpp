@@ -365,6 +365,9 @@ struct SideBounds {
   std::optional<SideChains> chains;
   std::optional<RelaxedBound> relaxed;
 
+  int n_at_work() const {
+    return int{chains && chains->are_at_work()} + int{relaxed && relaxed->is_at_work()};
+  }
   /// Throws what they threw. `leftovers`: as in MapperControl.
   void finish(Leftovers* leftovers) {
     if (chains) chains->finish();
@@ -410,7 +413,8 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   constexpr double kPatience = 5;  // s, without a budget
   if (is_open && (!outcome || outcome->cancelled || options.budget_seconds))
     walks.take_over(control.cancel,
-                    options.budget_seconds ? std::numeric_limits<double>::infinity() : kPatience);
+                    options.budget_seconds ? std::numeric_limits<double>::infinity() : kPatience,
+                    [bounds] { return bounds->n_at_work(); });
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();

@@ -19,6 +19,8 @@ class SideChains {
              const ToldBound& told, const std::atomic<bool>* cancel,
              std::function<void(double)> tell);
 
+  /// Whether they may still know more.
+  bool are_at_work() const { return are_at_work_; }
   /// Ends it. Throws what it threw.
   void finish() { thread_.finish(); }
 
@@ -29,6 +31,7 @@ class SideChains {
   const MapperOptions& options_;
   const Incumbent& incumbent_;
   OwnBound bound_;
+  std::atomic<bool> are_at_work_ = true;
   SideThread thread_;  ///< last: it uses all of the others
 };
 

@@ -95,17 +95,25 @@ bool SideWalks::pause(double seconds) {
 }
 
 /// The others go the same way from other random numbers.
-void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds) {
+void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds,
+                          const std::function<int()>& n_taken) {
   if (is_cancelled(cancel)) return;
   is_alone_ = true;
   std::vector<std::unique_ptr<SideWalks>> others;
-  for (int i = 1; i <= n_others_; ++i) {
-    MapperOptions options = options_;
-    options.seed += static_cast<std::uint64_t>(i) << kSeedBits;
-    others.push_back(std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_, best_));
-    others.back()->is_alone_ = true;
-  }
-  wait_while([&] { return !is_cancelled(cancel); }, seconds);
+  const auto begin_others = [&] {
+    while (static_cast<int>(others.size()) < n_others_ - (n_taken ? n_taken() : 0)) {
+      MapperOptions options = options_;
+      options.seed += (others.size() + 1) << kSeedBits;
+      others.push_back(
+          std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_, best_));
+      others.back()->is_alone_ = true;
+    }
+  };
+  const auto goes_on = [&] {
+    begin_others();
+    return !is_cancelled(cancel);
+  };
+  wait_while(goes_on, seconds);
   for (const auto& other : others) other->stop_ = true;  // all at once
   for (const auto& other : others) {
     other->finish();

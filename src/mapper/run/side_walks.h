@@ -41,9 +41,10 @@ class SideWalks {
   /// Waits, so long at most, until the incumbent has a mapping or the walks have ended.
   void wait_for_a_mapping(double seconds);
   /// Where the search has nothing, or leaves the rest of its time to the walks: one on each of its
-  /// threads, until `cancel` is set (which it may be already), or that long. Throws what one of
-  /// them threw.
-  void take_over(const std::atomic<bool>* cancel, double seconds);
+  /// threads but those of which `n_taken` says that others have them, until `cancel` is set (which
+  /// it may be already), or that long. Throws what one of them threw.
+  void take_over(const std::atomic<bool>* cancel, double seconds,
+                 const std::function<int()>& n_taken = {});
   /// Ends the walks. Throws what one of them threw.
   void finish();
   /// Mappings priced, once they have ended.

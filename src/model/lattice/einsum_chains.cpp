@@ -284,7 +284,7 @@ EinsumChains& EinsumChains::operator=(EinsumChains&&) noexcept = default;
 EinsumChains::~EinsumChains() = default;
 
 void EinsumChains::refine(std::size_t index, const Price& price, double limit,
-                          const std::atomic<bool>* cancel) {
+                          const std::atomic<bool>* cancel, Beyond beyond) {
   // The chain of the least energy is soon found, and often as fast as the computes; where it is
   // not, memories' times count, some labels of the search at first.
   constexpr TileLattice::Effort kSteps[] = {
@@ -302,8 +302,10 @@ void EinsumChains::refine(std::size_t index, const Price& price, double limit,
     return bound.price < limit;
   };
   const auto least_of = [&](TileLattice* lattice) {
-    return lattice->least([&](double energy_j) { return whole(energy_j, bound.seconds) >= limit; },
-                          bound.energy_j - way.compute_j);
+    const auto is_beyond = [&](double energy_j) {
+      return beyond == Beyond::kCut && whole(energy_j, bound.seconds) >= limit;
+    };
+    return lattice->least(is_beyond, bound.energy_j - way.compute_j);
   };
   if (!raise_energy(0)) return;
   if (way.tensors.have_windows() && bound.n_steps == 0)

@@ -85,7 +85,7 @@ struct InnerChains::Part {
   /// group that stays as it is.
   bool refine(double j_per_s, const std::atomic<bool>* cancel) {
     constexpr std::size_t kAtOnce = 4;
-    constexpr double kNearly = 0.997;
+    constexpr double kNearly = 0.997, kAboveRounding = 1 + 1e-9;
     const auto price = [&](std::size_t s) { return least_j.back()[s] + j_per_s * seconds[s]; };
     double best = kNotKnown;
     for (std::size_t s = 0; s < seconds.size(); ++s)
@@ -97,9 +97,13 @@ struct InnerChains::Part {
           return true;
         });
     for (const std::size_t s : some) {
+      // What is above the best by bounds that are sooner found, needs no better ones.
+      const double limit = kAboveRounding * best - j_per_s * seconds[s];
       chains().refine(
-          s, [](double energy_j, double) { return energy_j; }, kNotKnown, cancel);
+          s, [](double energy_j, double) { return energy_j; }, limit, cancel,
+          EinsumChains::Beyond::kKnown);
       raise(s);
+      if (chains().spreads()[s].is_refined) best = std::min(best, price(s));
     }
     return !some.empty();
   }

@@ -95,6 +95,16 @@ struct ProblemChains::Part {
     hull = lower_hull(points);
   }
 
+  /// As far as its price is worth knowing by bounds that are sooner found: up to that of the
+  /// cheapest known chain, then all.
+  double price_to_reach(std::size_t spread) const {
+    constexpr double kAboveRounding = 1 + 1e-9;
+    double known = kUnknown;
+    for (const SpreadBound& bound : chains.spreads())
+      if (bound.is_refined) known = std::min(known, kAboveRounding * bound.price);
+    return chains.spreads()[spread].price < known ? known : kUnknown;
+  }
+
   /// The spread of a point, if its chain is known, or else the cheapest one whose chain is.
   std::optional<std::size_t> known_near(const FrontPoint& point) const {
     if (point.spread && chains.has_chain(*point.spread)) return point.spread;
@@ -278,9 +288,10 @@ bool ProblemChains::refine(double limit, const Parallel& parallel,
   if (parts_.size() == 1 && parts_.front()->count == 1) return refine_one(limit, parallel, cancel);
   const std::vector<Choice> open = open_choices(cancel);
   parallel(open.size(), [&](std::size_t i) {
-    open[i].part->chains.refine(
-        *open[i].point.spread, [&](double e, double s) { return e + per_s_ * s; }, kUnknown,
-        cancel);
+    const auto& [part, point] = open[i];
+    part->chains.refine(
+        *point.spread, [&](double e, double s) { return e + per_s_ * s; },
+        part->price_to_reach(*point.spread), cancel, EinsumChains::Beyond::kKnown);
   });
   for (const Choice& choice : open) choice.part->update(per_s_);
   cheapest();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chain_tensors.h"
+#include "row_allocator.h"
 #include "tile_rows.h"
 
 namespace sluice {
@@ -71,7 +72,7 @@ class TileLattice {
   const std::vector<double>& taken_bits() const { return taken_bits_; }
 
  private:
-  using Row = std::vector<double>;
+  using Row = std::vector<double, RowAllocator<double>>;
 
   /// A tensor's node at the i-th of its memories.
   struct Place {

@@ -15,10 +15,10 @@ using DivisorIndices = std::vector<std::size_t>;
 /// For each tile shape (one of the `divisors` of each variable, those of the first variable
 /// fastest): makes `combine(number, value)` of its number in the row. `of` says the value for these
 /// `variables`, once for each combination of their divisors.
-template <class Combine>
+template <class Combine, class Row>
 void combine_with(const std::vector<Factors64>& divisors, const std::vector<std::size_t>& variables,
                   const std::function<double(const DivisorIndices&)>& of, const Combine& combine,
-                  std::vector<double>* row) {
+                  Row* row) {
   std::vector<double> values;
   std::vector<std::size_t> steps(divisors.size(), 0);  // in `values`, per variable
   std::size_t n_values = 1;

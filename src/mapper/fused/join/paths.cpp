@@ -245,6 +245,8 @@ JoinResult Search::search_in_rounds(
     ThroughBounds paths = all;
     narrow(limit, &paths);
     if (cancelled()) return {};
+    open_bound_ = std::max(open_bound_, std::min(limit.limit, paths.least(limit)));
+    tell_bound();
     JoinResult join = join_within(paths.graph(), limit.limit, 0);
     if (cancelled()) return {};
     open_bound_ = limit.limit;
