@@ -14,15 +14,17 @@ namespace {
 /// trip counts; turns back where a shared tensor does not fit or nobody else exchanges it that way.
 class FusedTrips {
  public:
-  /// `shared`: the shared tensors, as in ExchangeSpace.
+  /// `shared`: the shared tensors, as in ExchangeSpace. `filters`: of the fused loops.
   FusedTrips(const BoundProblem& problem, const ExchangeRequest& request, const Template& templ,
-             const std::vector<std::uint32_t>& shared, const MapperOptions& options)
+             const std::vector<std::uint32_t>& shared, const std::vector<TripFilter>& filters,
+             const MapperOptions& options)
       : problem_(problem),
         bound_(problem[request.equals.front()->einsum]),
         request_(request),
         shape_(*request.equals.front()),
         templ_(templ),
         shared_(shared),
+        filters_(filters),
         options_(options) {
     free_.assign(shape_.sizes.size(), false);
     for (const LoopPlace& loop : templ.loops)
@@ -36,6 +38,7 @@ class FusedTrips {
     held_.assign(bound_.components.size(), 0);
     exchanges_.assign(shape_.tensors.size(), 0);
     hashes_.assign((items_.size() + 1) * shape_.tensors.size(), {});
+    find_filters();
   }
 
   /// Calls `body` with the trip counts per loop place and the exchange of each tensor.
@@ -46,6 +49,30 @@ class FusedTrips {
 
  private:
   using Members = std::uint64_t;  // of the equal Einsums: whose partners agree so far
+  static constexpr std::size_t kNoFilter = ~std::size_t{0};
+
+  /// Per item: the filter of a fused loop.
+  void find_filters() {
+    std::vector<std::size_t> item_of_place;
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      if (items_[i].is_loop) item_of_place.push_back(i);
+    filter_of_.assign(items_.size(), kNoFilter);
+    for (std::size_t f = 0; f < filters_.size(); ++f) {
+      left_.push_back(filters_[f].all());
+      for (const std::uint32_t place : filters_[f].places()) filter_of_[item_of_place[place]] = f;
+    }
+  }
+
+  /// Calls `body` if the loop at a position may have so many trips, as far as its filter tells.
+  template <class Body>
+  void with_trips(std::size_t position, std::int64_t trips, const Body& body) {
+    const std::size_t f = filter_of_[position];
+    if (f == kNoFilter) return body();
+    const TripFilter::Left before = left_[f];
+    left_[f] = filters_[f].with(before, trips);
+    if (left_[f].first < left_[f].last) body();
+    left_[f] = before;
+  }
 
   template <class Body>
   void choose(std::size_t position, int total, Members members, const Body& body) {
@@ -66,7 +93,8 @@ class FusedTrips {
     const LoopPlace& loop = templ_.loops[item.index];
     const ExchangeHash* outside = hashes_above(total);
     ExchangeHash* inside = hashes_above(total + 1);
-    if (!loop.leads && !loop.steps) choose(position + 1, total, members, body);
+    if (!loop.leads && !loop.steps)
+      with_trips(position, 1, [&] { choose(position + 1, total, members, body); });
     const std::int64_t rest = rest_[loop.variable];
     if (!loop.steps && (here_[loop.variable] >= options_.max_fused_loops_per_rank ||
                         total >= options_.max_fused_loops))
@@ -75,9 +103,7 @@ class FusedTrips {
         loop.spatial ? problem_.arch[loop.component].spatial[loop.dimension].fanout : rest;
     ++here_[loop.variable];
     const std::int64_t size = shape_.sizes[loop.variable], unit = unit_[loop.variable];
-    const auto choose_trips = [&](std::int64_t trips) {
-      if (trips == 1 || trip_count(trips) > most || (loop.steps && trips != rest)) return;
-      if (request_.coarse && !is_coarse(trips, size)) return;
+    const auto take = [&](std::int64_t trips) {
       trips_[item.index] = trips;
       rest_[loop.variable] = tile_inside(rest, trips);
       unit_[loop.variable] = unit_inside(size, unit, rest, trips);
@@ -88,6 +114,11 @@ class FusedTrips {
                            loop.component, loop.dimension);
       }
       choose(position + 1, total + 1, members, body);
+    };
+    const auto choose_trips = [&](std::int64_t trips) {
+      if (trips == 1 || trip_count(trips) > most || (loop.steps && trips != rest)) return;
+      if (request_.coarse && !is_coarse(trips, size)) return;
+      with_trips(position, trips, [&] { take(trips); });
     };
     for_each_choice(choices_, shape_, options_.imperfect_factors, loop,
                     loop_rules(shape_, templ_, loop), {unit, rest, rest == size}, choose_trips);
@@ -157,6 +188,7 @@ class FusedTrips {
   const EinsumShape& shape_;
   const Template& templ_;
   const std::vector<std::uint32_t>& shared_;
+  const std::vector<TripFilter>& filters_;
   const MapperOptions& options_;
   std::vector<Item> items_;  // fused loops and shared backing nodes
   std::vector<bool> free_;   // per variable: has loops that are not fused
@@ -165,6 +197,8 @@ class FusedTrips {
   std::vector<double> held_;              // per component: bits of the shared tensors above
   std::vector<std::uint64_t> exchanges_;  // per tensor
   std::vector<ExchangeHash> hashes_;      // per number of chosen loops and tensor
+  std::vector<std::size_t> filter_of_;    // per item
+  std::vector<TripFilter::Left> left_;    // per filter
   TripChoices choices_;
 };
 
@@ -222,12 +256,17 @@ ExchangeSpace make_exchange_space(const BoundProblem& problem, const ExchangeReq
     space.skeleton_of.push_back(at->second);
     if (inserted) space.skeletons.emplace_back().templ = t;
   }
+  std::vector<std::vector<std::uint32_t>> templates_of(space.skeletons.size());
+  for (std::uint32_t t = 0; t < templates.size(); ++t)
+    templates_of[space.skeleton_of[t]].push_back(t);
   parallel_for(request.threads, space.skeletons.size(), [&](std::size_t k) {
     ExchangeSpace::Skeleton& skeleton = space.skeletons[k];
     const Template& templ = templates[skeleton.templ];
+    const std::vector<TripFilter> filters =
+        request.filters ? request.filters(templates_of[k]) : std::vector<TripFilter>();
     const std::vector<std::uint32_t> places = fused_places(templ);
     skeleton.n_places = places.size();
-    FusedTrips(problem, request, templ, space.shared_tensor, options)
+    FusedTrips(problem, request, templ, space.shared_tensor, filters, options)
         .for_each([&](const std::vector<std::int64_t>& trips,
                       const std::vector<std::uint64_t>& exchanges) {
           ++skeleton.n_rows;

@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "exchange.h"
 #include "mapper/space/compatibility.h"
+#include "trip_filter.h"
 
 namespace sluice::fused {
 
@@ -32,6 +34,9 @@ std::vector<std::uint32_t> fused_places(const Template& templ);
 struct ExchangeRequest {
   std::vector<const EinsumShape*> equals;  ///< the Einsum itself first
   const ExchangeAgreement* agreement = nullptr;
+  /// What is known of the fused loops of a skeleton with these templates, no place in two filters;
+  /// may be missing. Called on several threads.
+  std::function<std::vector<TripFilter>(const std::vector<std::uint32_t>& templates)> filters;
   bool coarse = false;  ///< for a scout: each fused loop is complete or near the square root
   int threads = 1;
   const std::atomic<bool>* cancel = nullptr;  ///< once it is set, rows are left out

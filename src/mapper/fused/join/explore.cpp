@@ -45,10 +45,13 @@ ExchangeAgreement Search::find_exchanges(const std::vector<SearchBound>& bounds,
   tables_.assign(shapes_.size(), std::make_shared<PmappingTable>());
   for (std::size_t e : pricing_order()) {
     if (cancelled()) break;
-    const ExchangeRequest request = exchange_request(e, &agreement, coarse);
-    spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);
+    ExchangeRequest request = exchange_request(e, &agreement, coarse);
     TileSearchContext context = tile_context(e);
     context.bound = bounds[e];
+    request.filters = [&](const std::vector<std::uint32_t>& templates) {
+      return trip_filters(context, compiled_[e], templates);
+    };
+    spaces_[e] = make_exchange_space(problem_, request, templates_[e], options_);
     keep_promising(context);
     agree(request, spaces_[e], &agreement);
   }

@@ -42,6 +42,10 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
     const auto number = static_cast<std::uint32_t>(table->fused_number.size());
     table->fused_of_state.push_back(table->fused_number.try_emplace(trips, number).first->second);
   }
+  for (const auto& [fused, number] : table->fused_number)
+    table->fused_in_order.emplace_back(&fused, number);
+  std::sort(table->fused_in_order.begin(), table->fused_in_order.end(),
+            [](const auto& a, const auto& b) { return *a.first < *b.first; });
   return table;
 }
 

@@ -99,6 +99,8 @@ struct StateTable {
   ClassStates states;
   std::unordered_map<std::vector<std::int64_t>, std::uint32_t, KeyHash> fused_number;
   std::vector<std::uint32_t> fused_of_state;
+  /// The fused trip counts with their numbers, ascending by the former.
+  std::vector<std::pair<const std::vector<std::int64_t>*, std::uint32_t>> fused_in_order;
 
   /// The column with this signature (Tabulator), made where nobody asked for it before; columns of
   /// equal values are one. Safe to share between threads.

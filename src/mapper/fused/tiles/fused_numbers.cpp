@@ -56,8 +56,9 @@ std::optional<EnergyLatency> FusedBound::least(const std::vector<std::uint32_t>&
     double least = 1, most = 1;
     for (const Factor& factor : factors_[p]) {
       const Column& column = *program_.columns[factor.cls][factor.column];
-      least *= column.low[numbers[factor.cls]];
-      most *= column.high[numbers[factor.cls]];
+      const std::uint32_t number = numbers[factor.cls];
+      least *= number == kAny ? column.minimum : column.low[number];
+      most *= number == kAny ? column.maximum : column.high[number];
     }
     least_[p] = least;
     most_[p] = most;

@@ -33,6 +33,8 @@ class FusedBound {
   explicit FusedBound(const SimpleProgram& program);
   /// Whether they can meet every limit and beat the known mapping.
   bool promising(const std::vector<std::uint32_t>& numbers, const SearchBound& bound);
+  /// Of fused loops that nothing is known of.
+  static constexpr std::uint32_t kAny = ~0U;
   /// What they cost at least; none: they exceed a limit.
   std::optional<EnergyLatency> least(const std::vector<std::uint32_t>& numbers,
                                      const SearchBound& bound);
