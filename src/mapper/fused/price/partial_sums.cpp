@@ -17,6 +17,22 @@ void add_scaled(double factor, const double* from, std::size_t n, double* to) {
   for (std::size_t i = 0; i < n; ++i) to[i] += factor * from[i];
 }
 
+/// What the least values of a row are for.
+LaneWork::Bounds bounds_of(RowKind kind) {
+  switch (kind) {
+    case RowKind::kEnergy:
+      return LaneWork::Bounds::kEnergy;
+    case RowKind::kLatency:
+      return LaneWork::Bounds::kLatency;
+    case RowKind::kLimit:
+      return LaneWork::Bounds::kLimit;
+    case RowKind::kSegment:
+    case RowKind::kPersistent:
+      break;
+  }
+  return LaneWork::Bounds::kNothing;
+}
+
 /// Whether the second is a positive multiple of the first: they order sums of products alike.
 bool in_proportion(const std::vector<std::pair<std::uint32_t, double>>& a,
                    const std::vector<std::pair<std::uint32_t, double>>& b) {
@@ -148,37 +164,55 @@ void PartialSums::find_rests(Stage* stage, const std::vector<bool>& before,
   }
 }
 
+/// Bounds of all completions: sums so far, products still open at the least that later classes can
+/// make of them, products not begun at their least.
 void PartialSums::extend(std::size_t depth, const double* outer, const StateBlock& block,
                          std::size_t begin, std::size_t end, Extensions* result) const {
+  constexpr std::size_t kLanes = LaneWork::kLanes;
   const Stage& stage = stages_[depth];
   const std::size_t n = end - begin, n_rows = program_.rows.size();
   const auto before = [&](std::int32_t from) {
     return from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(from)];
   };
   const auto column = [&](std::size_t c) { return block.column(c) + begin; };
+  work_.open.clear();
+  for (const Stage::Step& step : stage.steps)
+    work_.open.push_back(
+        {before(step.from),
+         step.column < 0 ? nullptr : column(static_cast<std::size_t>(step.column))});
+  work_.rows.clear();
+  work_.terms.clear();
+  work_.shares.clear();
+  work_.least_latency = least_latency_;
+  auto closing = stage.closings.begin();
+  auto share = stage.shares.begin();
+  for (std::uint32_t r = 0; r < n_rows; ++r) {
+    while (closing != stage.closings.end() && closing->row == r) {
+      const std::uint32_t c = closing->column;
+      double weight = 0;
+      for (; closing != stage.closings.end() && closing->row == r && closing->column == c;
+           ++closing)
+        weight += closing->factor * before(closing->from);
+      if (weight != 0) work_.terms.push_back({column(c), weight});
+    }
+    for (; share != stage.shares.end() && share->row == r; ++share)
+      if (share->factor != 0 && is_bounded(r))
+        work_.shares.push_back({share->open, share->factor});
+    const SimpleProgram::SimpleRow& row = program_.rows[r];
+    work_.rows.push_back({outer[r], stage.untouched_minimum[r], work_.terms.size(),
+                          work_.shares.size(), bounds_of(row.kind), row.limit});
+  }
   result->n = n;
-  result->rows.resize(n_rows * n);
-  result->open.resize(stage.open.size() * n);
-  for (std::size_t o = 0; o < stage.open.size(); ++o) {
-    const Stage::Step& step = stage.steps[o];
-    double* open = result->open.data() + o * n;
-    const double factor = before(step.from);
-    if (step.column < 0)
-      std::fill_n(open, n, factor);
-    else
-      std::transform(column(static_cast<std::size_t>(step.column)),
-                     column(static_cast<std::size_t>(step.column)) + n, open,
-                     [factor](double own) { return factor * own; });
-  }
-  for (std::size_t r = 0; r < n_rows; ++r) std::fill_n(result->rows.data() + r * n, n, outer[r]);
-  for (auto at = stage.closings.begin(); at != stage.closings.end();) {
-    const Stage::Closing& first = *at;
-    double weight = 0;
-    for (; at != stage.closings.end() && at->row == first.row && at->column == first.column; ++at)
-      weight += at->factor * before(at->from);
-    add_scaled(weight, column(first.column), n, result->rows.data() + first.row * n);
-  }
-  find_least(stage, result);
+  result->stride = (n + kLanes - 1) / kLanes * kLanes;
+  result->rows.resize(n_rows * result->stride);
+  result->open.resize(stage.open.size() * result->stride);
+  for (std::vector<double>* numbers : {&result->energy, &result->latency, &result->exceeds})
+    numbers->resize(result->stride);
+  extend_lanes(work_, {result->stride, result->rows.data(), result->open.data(),
+                       result->energy.data(), result->latency.data(), result->exceeds.data()});
+  if (!program_.cuts.empty())
+    for (double& energy : result->energy) energy = program_.cut(energy);
+  add_scaled(program_.leak_w, result->latency.data(), n, result->energy.data());
 }
 
 void PartialSums::bound_groups(std::size_t depth, const double* outer, const StateBlock& block,
@@ -236,31 +270,11 @@ bool PartialSums::fits(const double* rows) const {
   return true;
 }
 
-/// Bounds of all completions: sums so far, products still open at the least that later classes can
-/// make of them, products not begun at their least.
-void PartialSums::find_least(const Stage& stage, Extensions* result) const {
-  const std::size_t n = result->n;
-  begin_least(n, result);
-  auto share = stage.shares.begin();
-  for (std::uint32_t r = 0; r < program_.rows.size(); ++r) {
-    const auto first = share;
-    while (share != stage.shares.end() && share->row == r) ++share;
-    if (!is_bounded(r)) continue;
-    const double untouched = stage.untouched_minimum[r];
-    const double* sums = result->rows.data() + r * n;
-    for (std::size_t s = 0; s < n; ++s) least_[s] = sums[s] + untouched;
-    for (auto at = first; at != share; ++at)
-      add_scaled(at->factor, result->open.data() + at->open * n, n, least_.data());
-    add_least(program_.rows[r], result);
-  }
-  add_scaled(program_.leak_w, result->latency.data(), n, result->energy.data());
-}
-
 void PartialSums::begin_least(std::size_t n, Extensions* result) const {
   result->n = n;
   result->energy.assign(n, 0);
   result->latency.assign(n, least_latency_);
-  result->fits.assign(n, 1);
+  result->exceeds.assign(n, 0);
   least_.resize(n);
 }
 
@@ -282,16 +296,16 @@ void PartialSums::add_least(const SimpleProgram::SimpleRow& row, Extensions* res
       result->latency[s] = std::max(result->latency[s], least_[s]);
   } else {
     for (std::size_t s = 0; s < n; ++s)
-      result->fits[s] = static_cast<char>(result->fits[s] & (least_[s] <= row.limit));
+      if (!(least_[s] <= row.limit)) result->exceeds[s] = 1;
   }
 }
 
 void PartialSums::gather(std::size_t depth, const Extensions& extensions, std::size_t s,
                          double* point) const {
   for (std::size_t r = 0; r < program_.rows.size(); ++r)
-    *point++ = extensions.rows[r * extensions.n + s];
+    *point++ = extensions.rows[r * extensions.stride + s];
   for (std::size_t o = 0; o < stages_[depth].open.size(); ++o)
-    *point++ = extensions.open[o * extensions.n + s];
+    *point++ = extensions.open[o * extensions.stride + s];
 }
 
 std::vector<std::uint32_t> PartialSums::front(std::size_t depth, const PointSet& points,

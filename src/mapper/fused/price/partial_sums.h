@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "extend_lanes.h"
 #include "mapper/common/pareto.h"
 #include "simple_program.h"
 
@@ -15,7 +16,7 @@ struct StateBlock {
   static constexpr std::size_t kGroup = 16;  ///< neighbours that are bounded together
 
   std::vector<std::uint32_t> states;
-  std::vector<double> columns;
+  std::vector<double> columns;                  ///< and some numbers more (LaneWork::kLanes)
   std::vector<double> least, most;              ///< per column
   std::vector<double> group_least, group_most;  ///< per column and group
   std::size_t size() const { return states.size(); }
@@ -31,10 +32,11 @@ struct StateBlock {
 /// stage one number for each state.
 struct Extensions {
   std::size_t n = 0;
+  std::size_t stride = 0;  ///< of a row's and product's numbers
   std::vector<double> rows, open;
   /// Of the cheapest completion, as far as bounds tell: energy (J, with leakage), latency (s).
   std::vector<double> energy, latency;
-  std::vector<char> fits;  ///< no limit is exceeded for certain
+  std::vector<double> exceeds;  ///< 0: no limit is exceeded for certain
 };
 
 /// Layout of partial assignments after some number of classes: one sum per row, then the value of
@@ -140,7 +142,6 @@ class PartialSums {
   /// What `extend` would find at least for each group of the block: energy, latency, fits.
   void bound_groups(std::size_t depth, const double* outer, const StateBlock& block,
                     Extensions* result) const;
-  void find_least(const Stage& stage, Extensions* result) const;
   void begin_least(std::size_t n, Extensions* result) const;
   void add_least(const SimpleProgram::SimpleRow& row, Extensions* result) const;
   bool is_bounded(std::uint32_t row) const;
@@ -149,7 +150,8 @@ class PartialSums {
   double least_latency_;
   std::vector<Stage> stages_;
   std::size_t n_reservations_ = 0;
-  mutable std::vector<double> least_;  // scratch of extend(); one search, one thread
+  mutable std::vector<double> least_;  // scratch of bound_groups(); one search, one thread
+  mutable LaneWork work_;              // scratch of extend()
   mutable Extensions groups_;          // scratch of extend_where()
 };
 
@@ -161,7 +163,7 @@ std::size_t PartialSums::extend_where(std::size_t depth, const double* outer,
   const std::size_t n = block.size();
   const bool bounds_groups = n > 2 * kGroup;
   const auto promises = [&](const Extensions& of, std::size_t i) {
-    return of.fits[i] != 0 && is_promising(of.energy[i], of.latency[i]);
+    return of.exceeds[i] == 0 && is_promising(of.energy[i], of.latency[i]);
   };
   if (bounds_groups) bound_groups(depth, outer, block, &groups_);
   std::size_t extended = 0;

@@ -153,7 +153,7 @@ const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
 
 void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
   block->columns.clear();
-  block->columns.reserve(program_.columns[cls].size() * block->size());
+  block->columns.reserve(program_.columns[cls].size() * block->size() + LaneWork::kLanes);
   block->least.clear();
   block->most.clear();
   block->group_least.clear();
@@ -181,6 +181,7 @@ void StateLists::fill_columns(std::size_t cls, StateBlock* block) const {
     block->least.push_back(least);
     block->most.push_back(most);
   }
+  block->columns.resize(block->columns.size() + LaneWork::kLanes, 0);
 }
 
 /// Least and largest value of a column in the lists that are needed.

@@ -76,7 +76,7 @@ bool UsageTable::fits(std::uint32_t target, std::uint32_t used, std::size_t dept
       if (fused > context_.options->max_fused_loops) continue;
       lists_.extend_roomy(depth + 1, point.data(), *l, &extensions);
       for (std::size_t s = 0; s < extensions.n; ++s) {
-        if (extensions.fits[s] == 0) continue;
+        if (extensions.exceeds[s] != 0) continue;
         lists_.sums().gather(depth + 1, extensions, s, extended.data());
         if (fits(target, static_cast<std::uint32_t>(both), depth + 1, fused, extended)) return true;
       }
