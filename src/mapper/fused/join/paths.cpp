@@ -163,10 +163,18 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
 
 /// Prices some of what lies on the best paths: a mapping found so may be much better than that of
 /// the scout, which knew no paths. First of those that are halfway from the best path to the known
-/// mapping; if that was in vain, of all that may beat it, again while it helps.
+/// mapping; if that was in vain, of all that may beat it, again while it helps. Not where the
+/// former are most of them: all prices are found as soon.
 void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all,
                          double root) {
-  constexpr double kBetter = 0.99;
+  constexpr double kBetter = 0.99, kMost = 0.5;
+  const double halfway = std::sqrt(root * limit_);
+  {
+    ThroughBounds best = all;
+    best.update({.active = true, .objective = options_.objectives.front(), .limit = halfway});
+    const auto n = static_cast<double>(count_edges(best.graph().edges));
+    if (cancelled() || n > kMost * static_cast<double>(count_edges(all.graph().edges))) return;
+  }
   const auto finds_better = [&](double within) {
     const double known = limit_;
     const SearchBound limit{
@@ -176,7 +184,7 @@ void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBo
     if (!cancelled()) join_within(paths.graph(), 0, kJoinBeam);
     return !cancelled() && limit_ < kBetter * known;
   };
-  if (finds_better(std::sqrt(root * limit_))) return;
+  if (finds_better(halfway)) return;
   while (!cancelled() && finds_better(limit_)) {
   }
 }

@@ -9,8 +9,9 @@ namespace {
 constexpr std::size_t kHalf = LaneWork::kLanes / 2;
 using Half [[gnu::vector_size(kHalf * sizeof(double))]] = double;
 /// The same, anywhere in memory.
-using AnyHalf [[gnu::vector_size(kHalf * sizeof(double)), gnu::aligned(sizeof(double)),
-                 gnu::may_alias]] = double;
+using AnyHalf
+    [[gnu::vector_size(kHalf * sizeof(double)), gnu::aligned(sizeof(double)), gnu::may_alias]] =
+        double;
 
 const AnyHalf& half(const double* at) { return *reinterpret_cast<const AnyHalf*>(at); }
 AnyHalf& half(double* at) { return *reinterpret_cast<AnyHalf*>(at); }

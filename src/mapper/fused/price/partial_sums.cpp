@@ -177,9 +177,9 @@ void PartialSums::extend(std::size_t depth, const double* outer, const StateBloc
   const auto column = [&](std::size_t c) { return block.column(c) + begin; };
   work_.open.clear();
   for (const Stage::Step& step : stage.steps)
-    work_.open.push_back(
-        {before(step.from),
-         step.column < 0 ? nullptr : column(static_cast<std::size_t>(step.column))});
+    work_.open.push_back({before(step.from), step.column < 0
+                                                 ? nullptr
+                                                 : column(static_cast<std::size_t>(step.column))});
   work_.rows.clear();
   work_.terms.clear();
   work_.shares.clear();
@@ -196,8 +196,7 @@ void PartialSums::extend(std::size_t depth, const double* outer, const StateBloc
       if (weight != 0) work_.terms.push_back({column(c), weight});
     }
     for (; share != stage.shares.end() && share->row == r; ++share)
-      if (share->factor != 0 && is_bounded(r))
-        work_.shares.push_back({share->open, share->factor});
+      if (share->factor != 0 && is_bounded(r)) work_.shares.push_back({share->open, share->factor});
     const SimpleProgram::SimpleRow& row = program_.rows[r];
     work_.rows.push_back({outer[r], stage.untouched_minimum[r], work_.terms.size(),
                           work_.shares.size(), bounds_of(row.kind), row.limit});
