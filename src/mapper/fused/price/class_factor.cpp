@@ -117,8 +117,8 @@ std::vector<double> ClassFactor::of_all(const ClassStates& states,
   std::vector<double> factors(states.size(), 0);
   for (std::size_t begin = 0; begin < factors.size() && !is_cancelled(cancel); begin += kBlock) {
     const std::size_t n = std::min(kBlock, factors.size() - begin);
-    if (states.is_even && plain_ && fixed_.empty()) {
-      plain_->of_even(states.state(begin), n, &factors[begin]);
+    if (!states.by_loop.empty() && plain_ && fixed_.empty()) {
+      plain_->of_even(states, begin, n, &factors[begin]);
       continue;
     }
     for (std::size_t s = begin; s < begin + n; ++s) factors[s] = of(states.state(s));

@@ -125,26 +125,26 @@ double MonomialFactor::fetched(const std::int64_t* trips) const {
 }
 
 /// Times what loops run, per state.
-void MonomialFactor::multiply(const Loops& loops, const std::int64_t* trips, std::size_t n,
-                              double* row) const {
-  const std::size_t stride = cls_.loops.size();
-  for (const std::uint32_t l : loops)
-    for (std::size_t s = 0; s < n; ++s) row[s] *= static_cast<double>(trips[s * stride + l]);
+void MonomialFactor::multiply(const Loops& loops, const Block& block, double* row) {
+  for (const std::uint32_t l : loops) {
+    const std::int32_t* trips = block.loop(l);
+    for (std::size_t s = 0; s < block.n; ++s) row[s] *= static_cast<double>(trips[s]);
+  }
 }
 
 /// What loops leave of a size, per state.
-void MonomialFactor::divide(double size, const Loops& loops, const std::int64_t* trips,
-                            std::size_t n, double* row) const {
-  std::fill_n(row, n, 1.0);
-  multiply(loops, trips, n, row);
-  for (std::size_t s = 0; s < n; ++s) row[s] = size / row[s];
+void MonomialFactor::divide(double size, const Loops& loops, const Block& block, double* row) {
+  std::fill_n(row, block.n, 1.0);
+  multiply(loops, block, row);
+  for (std::size_t s = 0; s < block.n; ++s) row[s] = size / row[s];
 }
 
-void MonomialFactor::coupled(const std::vector<Above>& above, const std::int64_t* trips,
-                             std::size_t n, double* row) const {
+void MonomialFactor::coupled(const std::vector<Above>& above, const Block& block,
+                             double* row) const {
+  const std::size_t n = block.n;
   std::vector<Row> tiles(above.size());
   for (std::size_t i = 0; i < above.size(); ++i)
-    divide(static_cast<double>(above[i].size), above[i].loops, trips, n, tiles[i].data());
+    divide(static_cast<double>(above[i].size), above[i].loops, block, tiles[i].data());
   std::fill_n(row, n, 1.0);
   for (const BoundIndex* index : indices_) {
     Row extent;
@@ -176,37 +176,39 @@ void MonomialFactor::widen(const BoundIndex& index, const std::vector<Above>& ab
   }
 }
 
-void MonomialFactor::fetched(const std::int64_t* trips, std::size_t n, double* row) const {
-  coupled(above_, trips, n, row);
+void MonomialFactor::fetched(const Block& block, double* row) const {
+  coupled(above_, block, row);
   if (window_ < 0) return;
   Row moved;
-  coupled(above_with_window_, trips, n, moved.data());
-  multiply({static_cast<std::uint32_t>(window_)}, trips, n, moved.data());
-  for (std::size_t s = 0; s < n; ++s) row[s] = std::min(row[s], moved[s]);
+  coupled(above_with_window_, block, moved.data());
+  multiply({static_cast<std::uint32_t>(window_)}, block, moved.data());
+  for (std::size_t s = 0; s < block.n; ++s) row[s] = std::min(row[s], moved[s]);
 }
 
-void MonomialFactor::of_even(const std::int64_t* trips, std::size_t n, double* factors) const {
+void MonomialFactor::of_even(const ClassStates& states, std::size_t first, std::size_t n,
+                             double* factors) const {
+  const Block block{states, first, n};
   double size = 1;
   switch (volume_) {
     case Volume::kNone:
       std::fill_n(factors, n, 1.0);
       break;
     case Volume::kTile:
-      divide(static_cast<double>(above_.front().size), above_.front().loops, trips, n, factors);
+      divide(static_cast<double>(above_.front().size), above_.front().loops, block, factors);
       break;
     case Volume::kProduct:
       for (const std::uint32_t v : cls_.variables) size *= static_cast<double>(shape_.sizes[v]);
-      divide(size, above_all_, trips, n, factors);
+      divide(size, above_all_, block, factors);
       break;
     case Volume::kCoupled:
-      fetched(trips, n, factors);
+      fetched(block, factors);
       break;
   }
-  multiply(multiplied_, trips, n, factors);
-  const std::size_t stride = cls_.loops.size();
-  for (const std::uint32_t l : none_runs_)
-    for (std::size_t s = 0; s < n; ++s)
-      if (trips[s * stride + l] != 1) factors[s] = 0;
+  multiply(multiplied_, block, factors);
+  for (const std::uint32_t l : none_runs_) {
+    const std::int32_t* trips = block.loop(l);
+    for (std::size_t s = 0; s < n; ++s) factors[s] = trips[s] != 1 ? 0 : factors[s];
+  }
 }
 
 /// Where every loop of the class has tiles of one size.

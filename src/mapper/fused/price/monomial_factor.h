@@ -16,13 +16,20 @@ class MonomialFactor {
                  const VariableClass& cls, const Monomial& monomial);
 
   double of(const std::int64_t* trips) const;
-  /// Of so many states side by side, of which no loop is uneven; at most kBlock.
-  void of_even(const std::int64_t* trips, std::size_t n_states, double* factors) const;
+  /// Of so many states from one on, of which no loop is uneven; at most kBlock.
+  void of_even(const ClassStates& states, std::size_t first, std::size_t n_states,
+               double* factors) const;
   static constexpr std::size_t kBlock = 256;
 
  private:
   using Row = std::array<double, kBlock>;
   using Loops = std::vector<std::uint32_t>;  ///< of the class, outermost first
+  /// States side by side, from one on.
+  struct Block {
+    const ClassStates& states;
+    std::size_t first, n;
+    const std::int32_t* loop(std::uint32_t l) const { return states.loop(l) + first; }
+  };
   enum class Volume { kNone, kProduct, kTile, kCoupled };
   /// A variable's loops above a tile.
   struct Above {
@@ -38,14 +45,12 @@ class MonomialFactor {
   double product(const std::int64_t* trips) const;
   double coupled(const std::vector<Above>& above, const std::int64_t* trips) const;
   double fetched(const std::int64_t* trips) const;
-  void multiply(const Loops& loops, const std::int64_t* trips, std::size_t n, double* row) const;
-  void divide(double size, const Loops& loops, const std::int64_t* trips, std::size_t n,
-              double* row) const;
-  void coupled(const std::vector<Above>& above, const std::int64_t* trips, std::size_t n,
-               double* row) const;
+  static void multiply(const Loops& loops, const Block& block, double* row);
+  static void divide(double size, const Loops& loops, const Block& block, double* row);
+  void coupled(const std::vector<Above>& above, const Block& block, double* row) const;
   void widen(const BoundIndex& index, const std::vector<Above>& above,
              const std::vector<Row>& tiles, std::size_t n, double* extent) const;
-  void fetched(const std::int64_t* trips, std::size_t n, double* row) const;
+  void fetched(const Block& block, double* row) const;
 
   const EinsumShape& shape_;
   const VariableClass& cls_;

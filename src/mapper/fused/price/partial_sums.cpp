@@ -279,8 +279,7 @@ void PartialSums::begin_least(std::size_t n, Extensions* result) const {
 
 /// Rows that bounds of energy, latency or a limit ask for.
 bool PartialSums::is_bounded(std::uint32_t row) const {
-  const RowKind kind = program_.rows[row].kind;
-  return kind != RowKind::kSegment && kind != RowKind::kPersistent;
+  return bounds_of(program_.rows[row].kind) != LaneWork::Bounds::kNothing;
 }
 
 /// Takes a row's least values, in `least_`.

@@ -42,9 +42,12 @@ std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template
 struct ClassStates {
   std::size_t n_loops = 0;
   std::vector<std::int64_t> trips;
-  bool is_even = true;  ///< no loop has uneven tiles
+  /// Per loop the trips of all states side by side; empty: some tiles are uneven, or trips too
+  /// many.
+  std::vector<std::int32_t> by_loop;
   std::size_t size() const { return n_loops == 0 ? 1 : trips.size() / n_loops; }
   const std::int64_t* state(std::size_t s) const { return trips.data() + s * n_loops; }
+  const std::int32_t* loop(std::size_t l) const { return by_loop.data() + l * size(); }
 };
 
 struct ClassLimits {

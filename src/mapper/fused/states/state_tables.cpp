@@ -1,6 +1,7 @@
 #include "state_tables.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "mapper/shape/trip_choices.h"
 
@@ -23,12 +24,22 @@ std::vector<std::int64_t> class_key(const VariableClass& cls, const ClassLimits&
   return key;
 }
 
+void lay_side_by_side(ClassStates* states) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (std::any_of(states->trips.begin(), states->trips.end(),
+                  [](std::int64_t trips) { return is_uneven(trips) || trips > kMost; }))
+    return;
+  states->by_loop.resize(states->trips.size());
+  const std::size_t n = states->size();
+  for (std::size_t s = 0; s < n; ++s)
+    for (std::size_t l = 0; l < states->n_loops; ++l)
+      states->by_loop[l * n + s] = static_cast<std::int32_t>(states->state(s)[l]);
+}
+
 std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableClass& cls,
                                        const ClassLimits& limits) {
   auto table = std::make_shared<StateTable>();
   table->states = enumerate_states(shape, cls, limits);
-  table->states.is_even =
-      std::none_of(table->states.trips.begin(), table->states.trips.end(), is_uneven);
   constexpr std::size_t kBetween = 4096;
   std::vector<std::int64_t> trips;
   for (std::size_t s = 0; s < table->states.size(); ++s) {
@@ -42,6 +53,7 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
     const auto number = static_cast<std::uint32_t>(table->fused_number.size());
     table->fused_of_state.push_back(table->fused_number.try_emplace(trips, number).first->second);
   }
+  lay_side_by_side(&table->states);
   for (const auto& [fused, number] : table->fused_number)
     table->fused_in_order.emplace_back(&fused, number);
   std::sort(table->fused_in_order.begin(), table->fused_in_order.end(),
