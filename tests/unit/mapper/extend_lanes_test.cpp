@@ -20,6 +20,8 @@ TEST(ExtendLanes, ComputesWhatEachStateComputesAlone) {
     std::vector<std::vector<double>> columns(4);
     for (std::vector<double>& column : columns)
       std::generate_n(std::back_inserter(column), stride, [&] { return number(random); });
+    columns[0][0] = columns[3][0] = 0.1;  // one state at least meets the limit, others do not
+    columns[0][1] = columns[3][1] = 9;
     LaneWork work;
     work.least_latency = 4;
     work.open = {{number(random), columns[0].data()}, {7, nullptr}, {1, columns[3].data()}};
@@ -31,7 +33,7 @@ TEST(ExtendLanes, ComputesWhatEachStateComputesAlone) {
     work.rows = {{2, 1, 2, 2, Bounds::kEnergy, 0},
                  {0, 0, 3, 3, Bounds::kLatency, 0},
                  {1, 0, 3, 3, Bounds::kNothing, 0},
-                 {0, 0.5, 4, 4, Bounds::kLimit, 30},
+                 {0, 0.5, 4, 4, Bounds::kLimit, 8},
                  {5, 0, 4, 4, Bounds::kLatency, 0}};
     std::vector<double> rows(5 * stride), open(3 * stride), energy(stride), latency(stride),
         exceeds(stride);
