@@ -104,7 +104,8 @@ class EinsumChains {
   /// more later. Its energy, too, as far as it is known; infinite where none fits. Prices of one
   /// spread are to be the same in all steps. Different spreads may be refined at the same time.
   /// `cancel` ends it; may be null.
-  /// `beyond`: how well energies above the limit are known.
+  /// `beyond`: whether a lattice ends at the limit, or says all that it knows: then only the next,
+  /// dearer one is left out.
   enum class Beyond { kCut, kKnown };
   void refine(std::size_t spread, const Price& price, double limit, const std::atomic<bool>* cancel,
               Beyond beyond = Beyond::kCut);
