@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -33,6 +35,15 @@ std::vector<std::size_t> cheapest_open(const EinsumChains& chains, std::size_t m
       break;
   }
   return found;
+}
+
+/// The least price of those that are refined; infinite: none is.
+template <class Price>
+double cheapest_refined(const EinsumChains& chains, const Price& price) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t s = 0; s < chains.spreads().size(); ++s)
+    if (chains.spreads()[s].is_refined) least = std::min(least, price(s));
+  return least;
 }
 
 }  // namespace sluice

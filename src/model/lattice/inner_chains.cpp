@@ -87,9 +87,7 @@ struct InnerChains::Part {
     constexpr std::size_t kAtOnce = 4;
     constexpr double kNearly = 0.997, kAboveRounding = 1 + 1e-9;
     const auto price = [&](std::size_t s) { return least_j.back()[s] + j_per_s * seconds[s]; };
-    double best = kNotKnown;
-    for (std::size_t s = 0; s < seconds.size(); ++s)
-      if (chains().spreads()[s].is_refined) best = std::min(best, price(s));
+    double best = cheapest_refined(chains(), price);
     const std::vector<std::size_t> some =
         cheapest_open(chains(), kAtOnce, kNearly * best, price, [&](std::size_t group) {
           if (!chains().may_split() || (cancel != nullptr && *cancel)) return false;

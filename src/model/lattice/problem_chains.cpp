@@ -99,10 +99,9 @@ struct ProblemChains::Part {
   /// cheapest known chain, then all.
   double price_to_reach(std::size_t spread) const {
     constexpr double kAboveRounding = 1 + 1e-9;
-    double known = kUnknown;
-    for (const SpreadBound& bound : chains.spreads())
-      if (bound.is_refined) known = std::min(known, kAboveRounding * bound.price);
-    return chains.spreads()[spread].price < known ? known : kUnknown;
+    const auto price = [this](std::size_t s) { return chains.spreads()[s].price; };
+    const double known = kAboveRounding * cheapest_refined(chains, price);
+    return price(spread) < known ? known : kUnknown;
   }
 
   /// The spread of a point, if its chain is known, or else the cheapest one whose chain is.

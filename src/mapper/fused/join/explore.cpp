@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "mapper/common/parallel.h"
+#include "mapper/fused/tiles/row_bounds.h"
 #include "search.h"
 #include "table_merger.h"
 

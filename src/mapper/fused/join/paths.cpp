@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mapper/common/parallel.h"
+#include "mapper/fused/tiles/row_bounds.h"
 #include "search.h"
 
 namespace sluice::fused {

@@ -33,6 +33,27 @@ LaneWork::Bounds bounds_of(RowKind kind) {
   return LaneWork::Bounds::kNothing;
 }
 
+/// What an open product of an outer stage was, of one that was not begun 1.
+double value_before(const double* open, std::int32_t from) {
+  return from < 0 ? 1 : open[static_cast<std::size_t>(from)];
+}
+
+/// Calls `take(column, weight)` for each column of the class that products close with in a row,
+/// from `at` on. `open`: as of value_before().
+template <class Take>
+void for_each_closing(const Stage& stage, std::uint32_t row, const double* open,
+                      std::vector<Stage::Closing>::const_iterator* at, const Take& take) {
+  const auto is_of = [&](std::uint32_t column) {
+    return *at != stage.closings.end() && (*at)->row == row && (*at)->column == column;
+  };
+  while (*at != stage.closings.end() && (*at)->row == row) {
+    const std::uint32_t column = (*at)->column;
+    double weight = 0;
+    for (; is_of(column); ++*at) weight += (*at)->factor * value_before(open, (*at)->from);
+    if (weight != 0) take(column, weight);
+  }
+}
+
 /// Whether the second is a positive multiple of the first: they order sums of products alike.
 bool in_proportion(const std::vector<std::pair<std::uint32_t, double>>& a,
                    const std::vector<std::pair<std::uint32_t, double>>& b) {
@@ -171,15 +192,13 @@ void PartialSums::extend(std::size_t depth, const double* outer, const StateBloc
   constexpr std::size_t kLanes = LaneWork::kLanes;
   const Stage& stage = stages_[depth];
   const std::size_t n = end - begin, n_rows = program_.rows.size();
-  const auto before = [&](std::int32_t from) {
-    return from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(from)];
-  };
+  const double* open = outer + n_rows;
   const auto column = [&](std::size_t c) { return block.column(c) + begin; };
   work_.open.clear();
   for (const Stage::Step& step : stage.steps)
-    work_.open.push_back({before(step.from), step.column < 0
-                                                 ? nullptr
-                                                 : column(static_cast<std::size_t>(step.column))});
+    work_.open.push_back(
+        {value_before(open, step.from),
+         step.column < 0 ? nullptr : column(static_cast<std::size_t>(step.column))});
   work_.rows.clear();
   work_.terms.clear();
   work_.shares.clear();
@@ -187,14 +206,9 @@ void PartialSums::extend(std::size_t depth, const double* outer, const StateBloc
   auto closing = stage.closings.begin();
   auto share = stage.shares.begin();
   for (std::uint32_t r = 0; r < n_rows; ++r) {
-    while (closing != stage.closings.end() && closing->row == r) {
-      const std::uint32_t c = closing->column;
-      double weight = 0;
-      for (; closing != stage.closings.end() && closing->row == r && closing->column == c;
-           ++closing)
-        weight += closing->factor * before(closing->from);
-      if (weight != 0) work_.terms.push_back({column(c), weight});
-    }
+    for_each_closing(stage, r, open, &closing, [&](std::uint32_t c, double weight) {
+      work_.terms.push_back({column(c), weight});
+    });
     for (; share != stage.shares.end() && share->row == r; ++share)
       if (share->factor != 0 && is_bounded(r)) work_.shares.push_back({share->open, share->factor});
     const SimpleProgram::SimpleRow& row = program_.rows[r];
@@ -218,25 +232,18 @@ void PartialSums::bound_groups(std::size_t depth, const double* outer, const Sta
                                Extensions* result) const {
   const Stage& stage = stages_[depth];
   const std::size_t n = block.n_groups(), n_rows = program_.rows.size();
-  const auto before = [&](std::int32_t from) {
-    return from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(from)];
-  };
+  const double* open = outer + n_rows;
   begin_least(n, result);
   auto closing = stage.closings.begin();
   auto share = stage.shares.begin();
   for (std::uint32_t r = 0; r < n_rows; ++r) {
     std::fill(least_.begin(), least_.end(), outer[r] + stage.untouched_minimum[r]);
-    while (closing != stage.closings.end() && closing->row == r) {
-      const std::uint32_t column = closing->column;
-      double weight = 0;
-      for (; closing != stage.closings.end() && closing->row == r && closing->column == column;
-           ++closing)
-        weight += closing->factor * before(closing->from);
+    for_each_closing(stage, r, open, &closing, [&](std::uint32_t column, double weight) {
       add_scaled(weight, block.extreme(column, weight > 0), n, least_.data());
-    }
+    });
     for (; share != stage.shares.end() && share->row == r; ++share) {
       const Stage::Step& step = stage.steps[share->open];
-      const double weight = share->factor * before(step.from);
+      const double weight = share->factor * value_before(open, step.from);
       if (step.column < 0)
         for (double& least : least_) least += weight;
       else
@@ -252,15 +259,11 @@ void PartialSums::least_rows(const double* outer, const StateBlock& block, doubl
   const Stage& stage = stages_.back();
   const std::size_t n_rows = program_.rows.size();
   std::copy_n(outer, n_rows, rows);
-  for (auto at = stage.closings.begin(); at != stage.closings.end();) {
-    const Stage::Closing& first = *at;
-    double weight = 0;
-    for (; at != stage.closings.end() && at->row == first.row && at->column == first.column; ++at)
-      weight +=
-          at->factor * (at->from < 0 ? 1 : outer[n_rows + static_cast<std::size_t>(at->from)]);
-    if (weight != 0)
-      rows[first.row] += weight * (weight > 0 ? block.least : block.most)[first.column];
-  }
+  auto closing = stage.closings.begin();
+  for (std::uint32_t r = 0; r < n_rows; ++r)
+    for_each_closing(stage, r, outer + n_rows, &closing, [&](std::uint32_t column, double weight) {
+      rows[r] += weight * (weight > 0 ? block.least : block.most)[column];
+    });
 }
 
 bool PartialSums::fits(const double* rows) const {
