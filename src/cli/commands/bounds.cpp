@@ -36,10 +36,10 @@ class BoundsRun {
   }
 
   ExitCode run() {
+    const InterruptGuard interrupt;
     load_all();
     warn_of_replaced(arguments_.output.folder, as_value(bounds_document(report_)), console_);
     prepare_output(arguments_.output);
-    const InterruptGuard interrupt;
     search_all(interrupt.flag());
     publish_report();
     if (report_.is_interrupted) return ExitCode::kInterrupted;

@@ -160,6 +160,7 @@ RunResult prepared(const MapArguments& arguments, const Specs& specs, const Cons
 }  // namespace
 
 ExitCode run_map(const MapArguments& arguments, const Console& console) {
+  const InterruptGuard interrupt;  // a signal while files are read is one to the search
   const Specs specs = load(arguments.specs);
   console.log.note("read the specs");
   RunResult result =
@@ -167,7 +168,6 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   const Mapper& mapper = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
   const auto begin = std::chrono::steady_clock::now();
-  const InterruptGuard interrupt;
   const Run run{mapper, arguments, console, interrupt.flag(),
                 arguments.why ? with_budget_for_why(*result.options) : *result.options};
   search_with_times(run, result);

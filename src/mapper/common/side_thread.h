@@ -27,22 +27,36 @@ class SideThread {
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;
 
+  /// False once the body has ended, or where it said so last.
+  bool is_at_work() const { return is_at_work_; }
+  /// For the body: whether it has something to do.
+  void set_at_work(bool is_at_work) { is_at_work_ = is_at_work; }
   /// Set when it is to end.
   const std::atomic<bool>* flag() const { return watch_.flag(); }
   /// For the body: waits. False: it is to end.
   bool pause(double seconds) {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, std::chrono::duration<double>(seconds),
-                   [this] { return is_cancelled(flag()); });
+                   [this] { return is_awake_ || is_cancelled(flag()); });
     return !is_cancelled(flag());
+  }
+  /// There are no pauses from now on.
+  void wake() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_awake_ = true;
+    }
+    wake_.notify_all();
+  }
+  bool is_awake() const { return is_awake_; }
+  /// Asks it to end.
+  void ask_to_end() {
+    watch_.stop();
+    wake();
   }
   /// Ends it.
   void stop() {
-    {
-      const std::lock_guard lock(mutex_);
-      watch_.stop();
-    }
-    wake_.notify_all();
+    ask_to_end();
     if (thread_.joinable()) thread_.join();
   }
   /// Ends it. Throws what the body threw.
@@ -58,12 +72,15 @@ class SideThread {
     } catch (...) {
       failure_ = std::current_exception();
     }
+    is_at_work_ = false;
   }
 
   BudgetWatch watch_;
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::atomic<bool> is_awake_ = false;
   std::function<void(SideThread&)> body_;
+  std::atomic<bool> is_at_work_ = true;
   std::exception_ptr failure_;
   std::thread thread_;  ///< last: it uses all of the others
 };

@@ -252,9 +252,8 @@ void RelaxedBound::search() {
       wait = goes_on ? 0 : std::max(kStep, rest * seconds_since(start));
       break;
     }
-    is_at_work_ = is_open;
+    thread_.set_at_work(is_open);
   }
-  is_at_work_ = false;
 }
 
 bool RelaxedBound::takes_inner_chains() const { return has_chains_ && takes_chains(options_); }

@@ -22,7 +22,7 @@ class RelaxedBound {
                const std::atomic<bool>* cancel, std::function<void(double)> tell);
 
   /// Whether there is something to search, as far as it looked.
-  bool is_at_work() const { return is_at_work_; }
+  bool is_at_work() const { return thread_.is_at_work(); }
   /// Throws what the search threw. `leftovers`: as in MapperControl.
   void finish(Leftovers* leftovers);
 
@@ -41,7 +41,6 @@ class RelaxedBound {
   bool has_chains_;
   OwnBound bound_;
   Leftovers leftovers_;
-  std::atomic<bool> is_at_work_ = true;
   SideThread thread_;  ///< last: it uses all of the others
 };
 

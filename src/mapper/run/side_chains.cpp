@@ -29,10 +29,7 @@ SideChains::SideChains(const BoundProblem& problem, const MapperOptions& options
       options_(options),
       incumbent_(incumbent),
       bound_(told, std::move(tell)),
-      thread_(cancel, [this](SideThread& thread) {
-        refine(&thread);
-        are_at_work_ = false;
-      }) {}
+      thread_(cancel, [this](SideThread& thread) { refine(&thread); }) {}
 
 void SideChains::refine(SideThread* thread) {
   constexpr double kStep = 0.1, kLook = 0.25;  // s: how often to look whether they are of use

@@ -20,7 +20,7 @@ class SideChains {
              std::function<void(double)> tell);
 
   /// Whether they may still know more.
-  bool are_at_work() const { return are_at_work_; }
+  bool are_at_work() const { return thread_.is_at_work(); }
   /// Ends it. Throws what it threw.
   void finish() { thread_.finish(); }
 
@@ -31,7 +31,6 @@ class SideChains {
   const MapperOptions& options_;
   const Incumbent& incumbent_;
   OwnBound bound_;
-  std::atomic<bool> are_at_work_ = true;
   SideThread thread_;  ///< last: it uses all of the others
 };
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,62 +44,36 @@ SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
       leaves_it_(std::move(leaves_it)),
       pace_(pace_of(problem, options)),
       n_others_(options.threads - 1),
-      thread_([this] { run(); }) {}
+      thread_(nullptr, [this](SideThread& thread) { walk_on(&thread); }) {}
 
-void SideWalks::run() {
-  try {
-    walk_on();
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-  const std::lock_guard lock(mutex_);
-  ended_ = true;
-  wake_.notify_all();
-}
-
-void SideWalks::walk_on() {
+void SideWalks::walk_on(SideThread* thread) {
   const Clock::time_point start = Clock::now();
   if (problem_.einsums.empty()) return;  // there is one mapping
-  wait_for_head_start();
-  if (stop_) return;
+  if (!thread->pause(pace_.head_start)) return;
   MapperControl control;
-  control.cancel = &stop_;
+  control.cancel = thread->flag();
   control.incumbent = incumbent_;
   const auto kept = std::make_shared<Walks>(problem_, options_, control, true, best_);
   if (leftovers_ != nullptr) walks_ = kept;
   Walks& walks = *kept;
   double walked = 0;
   double length = kFirstWalk;
-  for (std::size_t round = 0; !stop_; ++round, length *= kGrowth) {
+  for (std::size_t round = 0; !is_cancelled(thread->flag()); ++round, length *= kGrowth) {
     const Clock::time_point begin = Clock::now();
     walks.walk(round, length);
     const double took = seconds_since(begin);
     walked += took;
     evaluations_ = walks.evaluations();
-    if (leaves_it_ && leaves_it_() && !is_alone_ && !pause(took / kShareOfLittle - took)) return;
-    while (!is_alone_ && walked > pace_.free + pace_.share * seconds_since(start))
-      if (!pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
+    if (leaves_it_ && leaves_it_() && !thread->pause(took / kShareOfLittle - took)) return;
+    while (!thread->is_awake() && walked > pace_.free + pace_.share * seconds_since(start))
+      if (!thread->pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
   }
-}
-
-void SideWalks::wait_for_head_start() {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::duration<double>(pace_.head_start),
-                 [this] { return stop_ || is_urgent_; });
-}
-
-bool SideWalks::pause(double seconds) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::duration<double>(seconds),
-                 [this] { return stop_.load() || is_alone_.load(); });
-  return !stop_;
 }
 
 /// The others go the same way from other random numbers.
 void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds,
                           const std::function<int()>& n_taken) {
   if (is_cancelled(cancel)) return;
-  is_alone_ = true;
   std::vector<std::unique_ptr<SideWalks>> others;
   const auto begin_others = [&] {
     while (static_cast<int>(others.size()) < n_others_ - (n_taken ? n_taken() : 0)) {
@@ -106,7 +81,7 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds,
       options.seed += (others.size() + 1) << kSeedBits;
       others.push_back(
           std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_, best_));
-      others.back()->is_alone_ = true;
+      others.back()->thread_.wake();
     }
   };
   const auto goes_on = [&] {
@@ -114,7 +89,7 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds,
     return !is_cancelled(cancel);
   };
   wait_while(goes_on, seconds);
-  for (const auto& other : others) other->stop_ = true;  // all at once
+  for (const auto& other : others) other->thread_.ask_to_end();  // all at once
   for (const auto& other : others) {
     other->finish();
     evaluations_of_others_ += other->evaluations();
@@ -124,11 +99,9 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds,
 template <class Condition>
 void SideWalks::wait_while(const Condition& condition, double seconds) {
   const Clock::time_point start = Clock::now();
-  constexpr std::chrono::milliseconds kStep(2);
-  std::unique_lock lock(mutex_);
-  is_urgent_ = true;
-  wake_.notify_all();
-  while (condition() && !ended_ && seconds_since(start) < seconds) wake_.wait_for(lock, kStep);
+  thread_.wake();
+  while (condition() && thread_.is_at_work() && seconds_since(start) < seconds)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
 void SideWalks::wait_for_a_mapping(double seconds) {
@@ -136,19 +109,10 @@ void SideWalks::wait_for_a_mapping(double seconds) {
   if (has_none()) wait_while(has_none, seconds);
 }
 
-void SideWalks::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
 void SideWalks::finish() {
-  stop();
+  thread_.stop();
   if (walks_) leftovers_->add(std::move(walks_));
-  if (failure_) std::rethrow_exception(failure_);
+  thread_.finish();
 }
 
 }  // namespace sluice

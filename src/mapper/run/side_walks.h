@@ -1,13 +1,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 
+#include "mapper/common/side_thread.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/mapper.h"
@@ -34,9 +31,6 @@ class SideWalks {
   SideWalks(const BoundProblem& problem, const MapperOptions& options, Incumbent* incumbent,
             Leftovers* leftovers, std::shared_ptr<BestOfWalks> best = nullptr,
             std::function<bool()> leaves_it = {});
-  ~SideWalks() { stop(); }
-  SideWalks(const SideWalks&) = delete;
-  SideWalks& operator=(const SideWalks&) = delete;
 
   /// Waits, so long at most, until the incumbent has a mapping or the walks have ended.
   void wait_for_a_mapping(double seconds);
@@ -51,15 +45,10 @@ class SideWalks {
   double evaluations() const { return evaluations_ + evaluations_of_others_; }
 
  private:
-  void run();
-  void walk_on();
-  void wait_for_head_start();
+  void walk_on(SideThread* thread);
   /// So long at most, and until the walks have ended.
   template <class Condition>
   void wait_while(const Condition& condition, double seconds);
-  /// False: the walks are to end.
-  bool pause(double seconds);
-  void stop();
 
   const BoundProblem& problem_;
   MapperOptions options_;
@@ -69,16 +58,9 @@ class SideWalks {
   std::function<bool()> leaves_it_;
   std::shared_ptr<void> walks_;  ///< for them
   Pace pace_;
-  std::atomic<bool> stop_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool is_urgent_ = false;             ///< somebody waits
-  std::atomic<bool> is_alone_{false};  ///< they take over
-  bool ended_ = false;
   double evaluations_ = 0, evaluations_of_others_ = 0;
-  std::exception_ptr failure_;
-  int n_others_ = 0;    ///< that may take over with it
-  std::thread thread_;  ///< last: it uses all of the others
+  int n_others_ = 0;   ///< that may take over with it
+  SideThread thread_;  ///< last: it uses all of the others
 };
 
 }  // namespace sluice
