@@ -5,6 +5,7 @@
 #include <span>
 
 #include "constraint_rules.h"
+#include "mapper/common/contains.h"
 #include "mapper/common/key_hash.h"
 #include "mapper/common/network_cost.h"
 #include "mapper/common/spatial_wishes.h"
@@ -30,6 +31,7 @@ class LoopPlacer {
         sets_(sets),
         options_(options),
         constraints_(constraints),
+        tile_rules_(tile_rules(constraints, shape)),
         bound_(problem[shape.einsum]),
         compute_(compute),
         waits_(waits_by_steps(problem, bound_.computes[compute])),
@@ -185,14 +187,18 @@ class LoopPlacer {
   const TensorVariables& of(std::size_t tensor) const { return sets_.tensors[tensor]; }
   const TensorVariables& of(const Slot& slot) const { return sets_.tensors[slot.tensor]; }
 
-  /// Variables whose tile at a tensor's node is constrained: it may have to stand above their
-  /// loops, wherever it sinks.
-  Variables with_tile_rule(const Slot& slot) const {
+  /// Variables above whose loops a node may have to stand, wherever it sinks: constraints count it
+  /// where it is written, for the least tile there and the order of the loops up to it.
+  Variables held_up(const Slot& slot) const {
     Variables result = 0;
-    if (constraints_.tiles.empty()) return result;
-    for (const TileRule& rule : tile_rules(constraints_, shape_))
-      if (rule.memory == slot.component && rule.tensors && (*rule.tensors >> slot.tensor & 1))
+    for (const TileRule& rule : tile_rules_)
+      if (rule.memory == slot.component && rule.minimum > 1 &&
+          (!rule.tensors || (*rule.tensors >> slot.tensor & 1)))
         result |= bit(rule.variable);
+    for (const LoopOrderConstraint& order : constraints_.loop_orders)
+      if (!order.einsum || *order.einsum == shape_.einsum)
+        for (std::size_t v = 0; v < shape_.variables.size(); ++v)
+          if (contains(order.order, shape_.variables[v])) result |= bit(v);
     return result;
   }
 
@@ -254,7 +260,7 @@ class LoopPlacer {
     for (const Slot& slot : slots_of_group(gap)) {
       const bool order_matters =
           (is_fused ? options_.max_fused_loops >= 2 : waits(slot)) || begins_with_steps(gap);
-      if (!slot.backing && !order_matters) allowed &= ~of(slot).held | with_tile_rule(slot);
+      if (!slot.backing && !order_matters) allowed &= ~of(slot).held | held_up(slot);
       if (waits(slot)) stopping |= ~of(slot).held;
       partial_above |= of(slot).windows;
     }
@@ -604,7 +610,7 @@ class LoopPlacer {
     if (gap < fused_gaps_) return result;
     for (const Slot& slot : slots_of_group(gap))
       if (waits(slot) && !slides_over(slot, sliding_[gap]))
-        result |= of(slot).held & ~with_tile_rule(slot);
+        result |= of(slot).held & ~held_up(slot);
     return result;
   }
 
@@ -624,11 +630,13 @@ class LoopPlacer {
 
   /// Temporal loops of a fused gap that belong above the non-backing node above it.
   Variables late_in(std::uint32_t gap) const {
-    Variables result = 0;
+    Variables result = 0, up = 0;
     if (gap >= fused_gaps_ || !options_.pruning.redundant_templates) return result;
-    for (const Slot& slot : slots_of_group(gap))
+    for (const Slot& slot : slots_of_group(gap)) {
       if (!slot.backing) result |= of(slot).held;
-    return (result | led_[gap]) & temporal_[gap] & ~carried_[gap];
+      up |= held_up(slot);
+    }
+    return (result | led_[gap]) & temporal_[gap] & ~carried_[gap] & ~up;
   }
 
   /// They depend on the temporal loops only where something is carried along.
@@ -667,6 +675,7 @@ class LoopPlacer {
   const VariableSets& sets_;
   const MapperOptions& options_;
   const Constraints& constraints_;
+  const std::vector<TileRule> tile_rules_;
   const BoundEinsum& bound_;
   std::uint32_t compute_;
   const bool waits_;  ///< some network's routers take time

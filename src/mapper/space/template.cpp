@@ -323,12 +323,21 @@ class TemplateEnumerator {
     return filled == rest.end() || (forces_order(outer) && forces_order(*filled));
   }
 
+  /// Whether constraints may count on a memory's innermost node being this one.
+  bool is_counted_on(const Slot& slot) const {
+    const auto is_ruled = [&](const TileConstraint& tile) {
+      return tile.memory == slot.component && tile.tensors.empty();
+    };
+    return !constraints_.loop_orders.empty() ||
+           std::any_of(constraints_.tiles.begin(), constraints_.tiles.end(), is_ruled);
+  }
+
   /// A tensor held in two memories of one fanout directly below each other: the outer one, if it
   /// is optional, could as well be left out. (A toll holds nothing.)
   bool redundant_below(const Slot& outer, const Slot& inner) const {
     if (!options_.pruning.redundant_templates || outer.tensor != inner.tensor || outer.backing)
       return false;
-    if (is_toll(inner)) return false;
+    if (is_toll(inner) || is_counted_on(outer)) return false;
     if (fanout_[outer.component.index()] != fanout_[inner.component.index()]) return false;
     // Loops that move its window may stand between the two.
     const std::vector<Relevance>& seen = shape_.tensors[outer.tensor].held;

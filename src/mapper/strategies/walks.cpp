@@ -8,9 +8,11 @@
 #include "best_of_walks.h"
 #include "mapper/chains/chain_choices.h"
 #include "mapper/chains/chain_start.h"
+#include "mapper/chains/mapping_choices.h"
 #include "mapper/chains/run_fusion.h"
 #include "mapper/sampling/chains.h"
 #include "mapper/sampling/population.h"
+#include "sluice/mapper/incumbent.h"
 #include "walked_parts.h"
 
 namespace sluice {
@@ -91,6 +93,23 @@ void Walks::share(sampling::SamplingRun* run) {
   }
   if (const auto better = others_->below(own, &run->space(), &run->use()))
     run->record().add(*better, run->space().price(*better));
+}
+
+/// What others have found is a mapping to go on from, if it is one of the space.
+void Walks::take_known(sampling::SamplingRun* run) {
+  constexpr double kWorthIt = 0.999;
+  if (control_.incumbent == nullptr) return;
+  const CostTotals* best = run->record().best();
+  const double own = best != nullptr ? *run->record().objective(*best)
+                                     : std::numeric_limits<double>::infinity();
+  const double known = control_.incumbent->objective();
+  if (!(known < kWorthIt * own) || known == known_) return;
+  known_ = known;
+  const auto mapped = control_.incumbent->best();
+  if (!mapped) return;
+  const CostTotals whole{mapped->cost.energy_j, mapped->cost.latency_s, {}};
+  if (const auto same = chains::choices_of(mapped->mapping, whole, &run->space(), &run->use()))
+    run->record().add(*same, run->space().price(*same));
 }
 
 /// Good chains of all Einsums: a mapping soon, better ones later, within `seconds`.
@@ -202,6 +221,7 @@ void Walks::walk(std::size_t round, double seconds) {
   constexpr std::size_t kPolished = 8;                               // rounds, all but one of them
   sampling::SamplingRun& run = run_of(round);
   share(&run);
+  take_known(&run);
   const auto has_any = [&] { return run.record().best() != nullptr; };
   if (!parts_)
     parts_ = std::make_unique<WalkedParts>(problem_, options_, control_, run.space(),

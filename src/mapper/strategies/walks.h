@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -47,6 +48,7 @@ class Walks {
  private:
   sampling::SamplingRun& run_of(std::size_t round);
   void share(sampling::SamplingRun* run);
+  void take_known(sampling::SamplingRun* run);
   void find_chains(sampling::SamplingRun* run, std::size_t round, double seconds);
   void refine_best(sampling::SamplingRun* run, double seconds);
   void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
@@ -68,6 +70,7 @@ class Walks {
   std::unique_ptr<WalkedParts> parts_;
   bool takes_chains_;
   std::shared_ptr<BestOfWalks> others_;
+  double known_ = std::numeric_limits<double>::infinity();  ///< the last one of take_known()
   double evaluations_before_ = 0;  ///< of the stages before
   int tries_;                      ///< of each Einsum when the best is polished
   sampling::Genome other_;         ///< of polish_other()

@@ -19,6 +19,10 @@ class Dice {
     return *(values.begin() + below(static_cast<int>(values.size())));
   }
   template <class T>
+  const T& one_of(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(below(static_cast<int>(values.size())))];
+  }
+  template <class T>
   T& one_of(std::vector<T>& values) {
     return values[static_cast<std::size_t>(below(static_cast<int>(values.size())))];
   }

@@ -1,6 +1,6 @@
-// Storage constraints drawn at random, on machines with forks among others: whatever a mapper finds
-// keeps them, mappers of one space find the same, and what the free optimum keeps anyway costs
-// nothing.
+// Constraints on storage, tiles and loop orders drawn at random, on machines with forks among
+// others: whatever a mapper finds keeps them, mappers of one space find the same, templates that are
+// left out as redundant are no better, and what the free optimum keeps anyway costs nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +23,50 @@ std::vector<TensorId> some_tensors(oracle::Dice& dice, const Workload& workload)
   return tensors;
 }
 
+/// Divisors of a range as limits, of all tensors or some.
+void draw_tile(oracle::Dice& dice, const BoundProblem& problem, ComponentId memory,
+               Constraints* drawn) {
+  const Einsum& einsum = dice.one_of(problem.workload.einsums);
+  const VariableRange& range = dice.one_of(einsum.iteration_space);
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t d = 1; d <= range.size; ++d)
+    if (range.size % d == 0) divisors.push_back(d);
+  TileConstraint& tile = drawn->tiles.emplace_back();
+  tile.name = "drawn tile";
+  tile.variable = range.variable;
+  tile.memory = memory;
+  if (dice.chance(30)) tile.tensors = some_tensors(dice, problem.workload);
+  tile.minimum = dice.one_of(divisors);
+  if (dice.chance(50)) tile.maximum = tile.minimum;
+}
+
+void draw_order(oracle::Dice& dice, const BoundProblem& problem, ComponentId memory,
+                Constraints* drawn) {
+  const auto e =
+      static_cast<std::size_t>(dice.below(static_cast<int>(problem.workload.einsums.size())));
+  LoopOrderConstraint& order = drawn->loop_orders.emplace_back();
+  order.name = "drawn order";
+  order.einsum = EinsumId(e);
+  order.memory = memory;
+  for (const VariableRange& range : problem.workload.einsums[e].iteration_space)
+    order.order.insert(order.order.begin() + dice.below(static_cast<int>(order.order.size()) + 1),
+                       range.variable);
+  if (order.order.size() > 2) order.order.resize(2);
+}
+
 Constraints drawn_constraints(oracle::Dice& dice, const BoundProblem& problem) {
   std::vector<ComponentId> memories;
   for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
     if (problem.arch.components[c].is_memory()) memories.emplace_back(c);
   Constraints drawn;
+  if (dice.chance(40)) {
+    draw_tile(dice, problem, dice.one_of(memories), &drawn);
+    return drawn;
+  }
+  if (dice.chance(30)) {
+    draw_order(dice, problem, dice.one_of(memories), &drawn);
+    return drawn;
+  }
   const int n = 1 + dice.below(2);
   for (int i = 0; i < n; ++i) {
     StorageConstraint& own = drawn.storage.emplace_back();
@@ -41,7 +80,7 @@ Constraints drawn_constraints(oracle::Dice& dice, const BoundProblem& problem) {
   return drawn;
 }
 
-struct Answer {
+struct Reply {
   tl::expected<MapperResult, NoMapping> result;
   double value = std::numeric_limits<double>::infinity();
 
@@ -51,11 +90,11 @@ struct Answer {
   const Mapping& mapping() const { return result->mappings.front().mapping; }
 };
 
-Answer answer_of(const char* mapper, const BoundProblem& problem, MapperOptions options) {
+Reply answer_of(const char* mapper, const BoundProblem& problem, MapperOptions options) {
   const std::string name = mapper;
   if (name == "compound") options.max_fused_loops_per_rank = kUnlimitedLoops;
   if (name != "fused") options.budget_evaluations = name == "random" ? 300 : 3'000;
-  Answer answer{run_mapper(*standard_mappers().find(mapper), problem, options, {})};
+  Reply answer{run_mapper(*standard_mappers().find(mapper), problem, options, {})};
   if (answer.result)
     answer.value =
         objective_value(options.objectives.front(), answer.result->mappings.front().cost);
@@ -66,6 +105,7 @@ struct Tally {
   std::int64_t found = 0, equal = 0, nothing = 0;
   std::int64_t excluded = 0;  ///< constraints exclude a compute
   std::int64_t kept = 0;      ///< the free optimum keeps them
+  std::int64_t ruled = 0;     ///< they are about tiles or orders of loops
 };
 
 void check(const BoundProblem& problem, const MapperOptions& free, const Constraints& constraints,
@@ -73,26 +113,35 @@ void check(const BoundProblem& problem, const MapperOptions& free, const Constra
   MapperOptions options = free;
   options.constraints = constraints;
   for (const char* mapper : {"fused", "exhaustive", "random", "compound"}) {
-    const Answer answer = answer_of(mapper, problem, options);
+    const Reply answer = answer_of(mapper, problem, options);
     if (!answer.result) continue;
     ++tally->found;
     ASSERT_TRUE(constraint_violations(constraints, problem, answer.mapping()).empty())
         << mapper << "\n"
         << to_yaml(answer.mapping(), problem.workload, problem.arch);
   }
-  const Answer fused = answer_of("fused", problem, options);
-  const Answer exhaustive = answer_of("exhaustive", problem, options);
+  const Reply fused = answer_of("fused", problem, options);
+  const Reply exhaustive = answer_of("exhaustive", problem, options);
   if (fused.is_proven() && exhaustive.is_proven()) {
     ASSERT_EQ(fused.value, exhaustive.value);
     ++(fused.result ? tally->equal : tally->nothing);
   }
+  if (fused.is_proven()) {
+    MapperOptions all = options;
+    all.pruning.redundant_templates = false;
+    const Reply of_all = answer_of("fused", problem, all);
+    if (of_all.is_proven()) ASSERT_EQ(fused.result.has_value(), of_all.result.has_value());
+    if (of_all.is_proven() && of_all.result)
+      ASSERT_NEAR(fused.value, of_all.value, 1e-12 * of_all.value);
+    tally->ruled += !constraints.tiles.empty() || !constraints.loop_orders.empty();
+  }
   for (const char* mapper : {"fused", "compound"}) {
-    const Answer unbound = answer_of(mapper, problem, free);
+    const Reply unbound = answer_of(mapper, problem, free);
     if (!unbound.result || !unbound.is_proven() ||
         !constraint_violations(constraints, problem, unbound.mapping()).empty())
       continue;
     ++tally->kept;
-    const Answer bound = answer_of(mapper, problem, options);
+    const Reply bound = answer_of(mapper, problem, options);
     ASSERT_TRUE(bound.result) << mapper << ": " << bound.result.error().reason;
     ASSERT_LE(bound.value, unbound.value * (1 + 1e-9)) << mapper;
   }
@@ -125,12 +174,14 @@ TEST(RandomConstraints, AreKeptByAllMappersAndCostNothingWhereTheOptimumKeepsThe
   RecordProperty("nothing", std::to_string(tally.nothing));
   RecordProperty("excluded", std::to_string(tally.excluded));
   RecordProperty("kept", std::to_string(tally.kept));
+  RecordProperty("ruled", std::to_string(tally.ruled));
   if (cases.count < 30) return;
   EXPECT_GE(tally.found, cases.count);
   EXPECT_GE(tally.equal, cases.count / 5);
   EXPECT_GE(tally.nothing, cases.count / 20);
   EXPECT_GE(tally.excluded, cases.count / 30);
   EXPECT_GE(tally.kept, cases.count / 20);
+  EXPECT_GE(tally.ruled, cases.count / 5);
 }
 
 }  // namespace
