@@ -194,7 +194,7 @@ class Summary {
     if (result_.status == RunStatus::kInterrupted)
       field("found", inked(console_, Ink::kYellow, "interrupted: the best so far") + orders());
     const bool is_known = result_.status != RunStatus::kInterrupted ||
-                          (result_.guarantee && result_.guarantee->kind == GuaranteeKind::kGap);
+                          (result_.guarantee && result_.guarantee->kind != GuaranteeKind::kNone);
     if (result_.guarantee && is_known) field("guarantee", guarantee(*result_.guarantee));
     leaves_out();
     if (result_.search) field("search", search(*result_.search));
@@ -254,8 +254,7 @@ class Summary {
 
   /// What a proof is silent about.
   void leaves_out() {
-    const bool is_proof = result_.status == RunStatus::kOk && result_.guarantee &&
-                          result_.guarantee->kind != GuaranteeKind::kNone;
+    const bool is_proof = result_.guarantee && result_.guarantee->kind != GuaranteeKind::kNone;
     if (!is_proof || result_.guarantee->leaves_out.empty()) return;
     std::vector<SpaceLimit> shown = result_.guarantee->leaves_out;
     const std::size_t all = shown.size();

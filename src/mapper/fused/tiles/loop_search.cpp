@@ -243,7 +243,7 @@ class LoopSearch {
       choices.push_back(fused::spatial_choices(*tries_[c], (*request_.tables)[c]->states,
                                                (*request_.classes)[c].loops, order_[c],
                                                request_.fanouts));
-    if (count_choices(choices, request_.fanouts) <= kMostChoices) {
+    if (are_at_most(kMostChoices, choices, request_.fanouts)) {
       begin_next();
       std::vector<std::uint32_t> at(n_classes_);
       take_choices(choices, 0, std::vector<std::int64_t>(request_.fanouts.size(), 1), &at);

@@ -47,26 +47,27 @@ SpatialChoices spatial_choices(const StateTrie& trie, const ClassStates& states,
   return result;
 }
 
-double count_choices(const std::vector<SpatialChoices>& classes,
-                     const std::vector<FanoutDimension>& fanouts) {
+bool are_at_most(double most, const std::vector<SpatialChoices>& classes,
+                 const std::vector<FanoutDimension>& fanouts) {
   const std::size_t n = fanouts.size();
   std::map<std::vector<std::int64_t>, double> counts{{std::vector<std::int64_t>(n, 1), 1.0}};
   for (const SpatialChoices& cls : classes) {
     std::map<std::vector<std::int64_t>, double> next;
+    double all = 0;
     for (const auto& [used, count] : counts) {
       for (std::size_t i = 0; i < cls.nodes.size(); ++i) {
         std::vector<std::int64_t> both(used);
         bool fits = true;
         for (std::size_t f = 0; f < n; ++f)
           fits = (both[f] *= cls.use[i * n + f]) <= fanouts[f].instances && fits;
-        if (fits) next[std::move(both)] += count;
+        if (!fits) continue;
+        next[std::move(both)] += count;
+        if ((all += count) > most) return false;
       }
     }
     counts = std::move(next);
   }
-  double all = 0;
-  for (const auto& [used, count] : counts) all += count;
-  return all;
+  return true;
 }
 
 }  // namespace sluice::fused

@@ -27,9 +27,10 @@ SpatialChoices spatial_choices(const StateTrie& trie, const ClassStates& states,
                                const std::vector<std::uint32_t>& order,
                                const std::vector<FanoutDimension>& fanouts);
 
-/// How many choices of all classes together use no more of any fanout than there is.
-double count_choices(const std::vector<SpatialChoices>& classes,
-                     const std::vector<FanoutDimension>& fanouts);
+/// Whether no more choices of all classes together, or of the first ones, use no more of any fanout
+/// than there is. Stops counting where there are more.
+bool are_at_most(double most, const std::vector<SpatialChoices>& classes,
+                 const std::vector<FanoutDimension>& fanouts);
 
 /// The dimensions of all spatial fanouts.
 std::vector<FanoutDimension> fanouts_of(const BoundEinsum& bound);
