@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "loop_places.h"
@@ -43,6 +44,7 @@ class TemplateEnumerator {
 
   void run() {
     if (draws()) count_choices();
+    if (n_all_choices_ > kMostCounted) return draw_choices();
     choose_kept(0, 0);
   }
 
@@ -79,6 +81,38 @@ class TemplateEnumerator {
     n_all_choices_ = std::exchange(n_choices_, 0);
     const std::size_t n_taken = std::min(n_all_choices_, most_choices());
     most_per_choice_ = limits_.most / std::max<std::size_t>(n_taken, 1) + 1;
+  }
+
+  /// The choice that keeps most, the one that keeps least, and others by chance, where to visit all
+  /// would take long.
+  void draw_choices() {
+    std::set<std::vector<TensorMask>> drawn;
+    for (std::size_t n = 0; n < most_choices() && !is_cancelled(limits_.cancel); ++n) {
+      const std::uint64_t first = (n + (limits_.seed << 32U)) * holders_.size();
+      const auto pick = [&](std::size_t index) {
+        return n == 0 ? all_tensors() : n == 1 ? TensorMask{0} : KeyHash::mix(first + index);
+      };
+      if (draw_kept(pick) && drawn.insert(held_).second) order_slots();
+      required_.clear();
+    }
+    std::fill(held_.begin(), held_.end(), 0);
+  }
+
+  /// Of what the holder of each number may keep, what `pick(number)` names; false where that leaves
+  /// a tensor out.
+  template <class Pick>
+  bool draw_kept(const Pick& pick) {
+    std::fill(held_.begin(), held_.end(), 0);
+    TensorMask seen = 0;
+    for (std::size_t index = 0; index < holders_.size(); ++index) {
+      const auto sets = keep_sets_of(holders_[index], seen);
+      if (!sets) return false;
+      const TensorMask kept = sets->must | (sets->may & pick(index));
+      held_[holders_[index].index()] = kept;
+      required_.push_back(sets->must);
+      seen |= kept;
+    }
+    return seen == all_tensors();
   }
 
   std::size_t most_choices() const { return limits_.most / 8 + 1; }
@@ -164,7 +198,7 @@ class TemplateEnumerator {
       if (!counts_choices_ && is_taken()) order_slots();
       return;
     }
-    if (is_cancelled(limits_.cancel)) return;
+    if (is_cancelled(limits_.cancel) || (counts_choices_ && n_choices_ > kMostCounted)) return;
     const ComponentId holder = holders_[index];
     const auto allowed = keep_sets_of(holder, seen);
     if (!allowed) return;
@@ -405,6 +439,7 @@ class TemplateEnumerator {
   const BoundEinsum& bound_;
   std::uint32_t compute_;
   const TemplateLimits& limits_;
+  static constexpr std::size_t kMostCounted = 20'000;
   bool counts_choices_ = false;
   std::size_t n_choices_ = 0;      ///< met so far
   std::size_t n_all_choices_ = 0;  ///< where they were counted
