@@ -80,6 +80,8 @@ struct MapperControl {
   /// What a mapping in hand costs in the first objective: what cannot beat it need not be looked
   /// at. Where nothing is left then, the outcome is a NoMapping with `is_beaten`.
   std::optional<double> known_objective;
+  /// What an earlier search of the same request knew that no mapping's first objective is below.
+  double known_bound = 0;
   /// What other searches on the same problem have found so far (sluice/mapper/incumbent.h); may be
   /// null. A search offers what it finds, and need not look at what cannot beat the incumbent: it
   /// returns that one where nothing does.
@@ -88,8 +90,8 @@ struct MapperControl {
   /// more to do than its budget of time allows leaves the rest of that to them: it returns a
   /// cancelled result that nobody cancelled.
   bool has_walks = false;
-  /// Is told what no mapping's first objective is below, each time a search knows better; may be
-  /// empty.
+  /// Is told what no mapping's first objective is below, each time a search knows better: by any of
+  /// its threads, of run_mapper() one at a time; may be empty.
   std::function<void(double bound)> bound;
   /// Whether that is what the search is for: to know a little better soon is worth more than a
   /// mapping.

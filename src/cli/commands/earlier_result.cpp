@@ -161,8 +161,8 @@ bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
   if (!earlier.best || !is_single(options) || !is_replaceable(*result)) return false;
   const bool is_worse = result->outcomes.empty() ||
-                        *earlier.objective < objective_value(options.objectives.front(),
-                                                             *result->outcomes.front().cost);
+                        *earlier.objective <= objective_value(options.objectives.front(),
+                                                              *result->outcomes.front().cost);
   if (!is_worse) return false;
   result->outcomes = {*earlier.best};
   if (!result->guarantee) result->guarantee = earlier.space;

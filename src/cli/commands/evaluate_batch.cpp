@@ -35,7 +35,8 @@ class Batch {
     for (std::size_t number = 1; std::getline(lines, line); ++number) {
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       price(line, number);
-      if (text_.size() > kBlock) flush();
+      const bool is_awaited = lines.rdbuf()->in_avail() <= 0;  // by whoever writes the next line
+      if (is_awaited || text_.size() > kBlock) flush();
     }
     flush();
     return worst_;
@@ -130,6 +131,7 @@ ExitCode run_evaluate_batch(const EvaluateArguments& arguments, const Console& c
   Batch batch(problem, specs.constraints, arguments.latency, console);
   ExitCode code = ExitCode::kSuccess;
   if (arguments.batch == "-") {
+    std::ios::sync_with_stdio(false);  // else nobody knows whether there is more to read
     code = batch.run(std::cin);
   } else {
     std::ifstream file = open_file(arguments.batch);

@@ -63,6 +63,18 @@ void tell(const EarlierResult& earlier, const std::string& folder, const RunResu
               << std::flush;
 }
 
+/// The search has the earlier mapping in hand, and its bound.
+void go_on_from(const EarlierResult& earlier, const MapperOptions& options, SearchWatch* watch,
+                MapperControl* control) {
+  const bool is_single = options.objectives.size() == 1 && options.top == 1;
+  if (!earlier.best || !earlier.best->cost || earlier.is_damaged || !is_single) {
+    control->known_objective = earlier.objective;
+    return;
+  }
+  control->known_bound = earlier.bound;
+  watch->go_on_from(*earlier.objective, {earlier.best->mapping, *earlier.best->cost});
+}
+
 /// What the parts of one run share.
 struct Run {
   const Mapper& mapper;
@@ -79,7 +91,6 @@ void search(const Run& run, RunResult& result) {
   MapperControl control;
   control.cancel = &run.cancel;
   const auto earlier = earlier_result(arguments, result);
-  if (earlier && !earlier->is_proven) control.known_objective = earlier->objective;
   if (earlier) tell(*earlier, arguments.output.folder, result, console);
   SearchWatch watch(run.mapper, result, arguments.output,
                     earlier ? earlier->objective : std::nullopt, &progress);
@@ -88,6 +99,7 @@ void search(const Run& run, RunResult& result) {
       watch.show(phase, fraction);
     };
   control.incumbent = watch.incumbent();
+  if (earlier && !earlier->is_proven) go_on_from(*earlier, *result.options, &watch, &control);
   leftovers().clear();
   control.leftovers = &leftovers();
   control.bound = [&watch](double bound) { watch.take_bound(bound); };

@@ -49,7 +49,7 @@ SearchWatch::SearchWatch(const Mapper& mapper, const RunResult& result,
     guarantee.bound = objective_bound(objective, concurrent_bounds(*result.problem));
   guarantee.kind = guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   snapshot_.guarantee = guarantee;
-  bound_ = guarantee.bound;
+  bound_ = written_bound_ = guarantee.bound;
   progress_->show_again(detail());
   thread_ = std::thread([this] { run(); });
 }
@@ -91,21 +91,40 @@ void SearchWatch::take(double objective, const MappedResult& mapped) {
   wake_.notify_one();
 }
 
+void SearchWatch::go_on_from(double objective, MappedResult mapped) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!folder_.empty()) written_ = mapped;
+  }
+  incumbent_.offer(objective, std::move(mapped));
+}
+
+/// A better bound alone is worth writing where it is one percent better.
 void SearchWatch::run() {
   constexpr std::chrono::milliseconds kTick(250);
+  constexpr double kWorthIt = 1.01;
   std::unique_lock lock(mutex_);
   while (!done_) {
     wake_.wait_for(lock, kTick, [this] { return done_ || latest_; });
-    const std::optional<MappedResult> mapped = done_ ? std::nullopt : std::exchange(latest_, {});
+    std::optional<MappedResult> news = done_ ? std::nullopt : std::exchange(latest_, {});
+    if (news) written_ = news;
+    if (!done_ && bound_ > kWorthIt * written_bound_) news = written_;
     lock.unlock();
     progress_->show_again(detail());
-    if (mapped) write(*mapped);
+    if (news) write(*news);
     lock.lock();
   }
 }
 
 void SearchWatch::write(const MappedResult& mapped) {
   if (failure_) return;  // told at the end
+  const double bound = bound_;
+  written_bound_ = bound;
+  if (bound > snapshot_.guarantee->bound &&
+      bound <= objective_value(snapshot_.options->objectives.front(), mapped.cost)) {
+    snapshot_.guarantee->bound = bound;
+    snapshot_.guarantee->kind = GuaranteeKind::kGap;
+  }
   try {
     snapshot_.outcomes = {{mapped.mapping, mapped.cost}};
     write_result(snapshot_, folder_);

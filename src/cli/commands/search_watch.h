@@ -32,6 +32,8 @@ class SearchWatch {
   SearchWatch& operator=(const SearchWatch&) = delete;
 
   Incumbent* incumbent() { return &incumbent_; }
+  /// The mapping of the earlier search, which the folder holds, is the incumbent.
+  void go_on_from(double objective, MappedResult mapped);
   void show(const std::string& phase, double fraction);
   /// No mapping's objective is below `bound`.
   void take_bound(double bound);
@@ -51,7 +53,9 @@ class SearchWatch {
   std::atomic<double> best_, bound_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::optional<MappedResult> latest_;  ///< not yet written
+  std::optional<MappedResult> latest_;   ///< not yet written
+  std::optional<MappedResult> written_;  ///< what the folder holds
+  double written_bound_ = 0;
   bool done_ = false;
   std::exception_ptr failure_;
   Incumbent incumbent_;

@@ -114,23 +114,33 @@ std::string objectives_text(const MapperOptions& options) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
+struct BudgetUnit {
+  const char* name;
+  double seconds;  ///< 0: it counts mappings
+};
+// Those that others end with come last.
+constexpr BudgetUnit kBudgetUnits[] = {
+    {"evals", 0}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}, {"s", 1}};
+
 /// `60s`, `1e6evals`, both with a comma, or none.
 SetResult set_budget(MapperOptions& options, const std::string& text) {
   std::optional<double> seconds, evaluations;
   for (const std::string& part :
        text == "none" ? std::vector<std::string>{} : split_at_commas(text)) {
-    const bool counts = part.ends_with("evals");
-    const std::size_t unit = counts ? 5 : 1;
+    const auto unit = std::find_if(
+        std::begin(kBudgetUnits), std::end(kBudgetUnits),
+        [&](const BudgetUnit& own) { return part.ends_with(std::string_view(own.name)); });
+    std::optional<double> value;
+    if (unit != std::end(kBudgetUnits))
+      value = parse_number<double>(
+          std::string_view(part).substr(0, part.size() - std::string_view(unit->name).size()));
+    const bool counts = value && unit->seconds == 0;
     std::optional<double>& field = counts ? evaluations : seconds;
-    const auto value =
-        part.ends_with('s')
-            ? parse_number<double>(std::string_view(part).substr(0, part.size() - unit))
-            : std::nullopt;
     if (!value || !(*value > 0) || !std::isfinite(*value) || field)
       return expected_one_of(
-          "a positive time such as 60s, a number of mappings to price such as "
+          "a positive time such as 60s, 500ms or 5min, a number of mappings to price such as "
           "1e6evals, one of each with a comma, or none");
-    field = counts ? std::max(1.0, std::floor(*value)) : *value;
+    field = counts ? std::max(1.0, std::floor(*value)) : *value * unit->seconds;
   }
   if (text.empty()) return expected_one_of("a budget, or none");
   options.budget_seconds = seconds;
@@ -328,7 +338,7 @@ std::vector<MapperOption> make_table() {
        "Threads to search with; the command line takes one a processor where none is given",
        [](Options& o, const Text& t) { return set_integer(o.threads, t, 1, 1024); },
        [](const Options& o) { return std::to_string(o.threads); }},
-      {"budget", "budget", "`60s`, `1e6evals`, `60s,1e6evals`, none",
+      {"budget", "budget", "`60s`, `500ms`, `5min`, `1e6evals`, `60s,1e6evals`, none",
        "Stop searching after this time, or so many mappings priced (not for fused), with the best "
        "so far",
        set_budget, budget_text},

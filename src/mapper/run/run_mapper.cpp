@@ -172,6 +172,11 @@ double bound_of_space(const Mapper& mapper, const BoundProblem& problem,
   return objective_bound(options.objectives.front(), space_bounds(mapper, problem, options));
 }
 
+bool is_proof(const Guarantee& guarantee) {
+  return guarantee.kind == GuaranteeKind::kOptimal ||
+         guarantee.kind == GuaranteeKind::kWithinEpsilon;
+}
+
 /// Of a search that did not end; a bound holds whatever was searched. `told`: one that the search
 /// told, that of the space included where `tells_bounds`. Bounds of the mapper's space are none
 /// where a mapping from elsewhere is below.
@@ -201,6 +206,7 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
     guarantee.kind = GuaranteeKind::kWithinEpsilon;
     guarantee.epsilon = options.epsilon;
   }
+  if (is_proof(guarantee)) result->search.ended_by.clear();  // nothing was left to find
 }
 
 /// Whether walks find what the search is asked for.
@@ -222,10 +228,8 @@ MapperResult result_of_walks(const BoundProblem& problem, const MapperOptions& o
 /// a budget of time: else the clock would decide what comes out.
 bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
   if (!outcome) return !outcome.error().proven;
-  const GuaranteeKind kind = outcome->guarantee.kind;
-  const bool is_proven = kind == GuaranteeKind::kOptimal || kind == GuaranteeKind::kWithinEpsilon;
   return outcome->cancelled || !outcome->search.ended_by.empty() ||
-         (options.budget_seconds && !is_proven);
+         (options.budget_seconds && !is_proof(outcome->guarantee));
 }
 
 /// Whether a memory asks for the order of its nodes, which chains do not know.
@@ -319,15 +323,17 @@ void map_whole_actions(const Mapper& mapper, const BoundProblem& problem,
   Incumbent known(offer_to(control.incumbent));
   known.offer(value_of(*result, options.objectives.front()), result->mappings.front());
   limited.incumbent = &known;
+  const auto start = std::chrono::steady_clock::now();
   std::optional<BudgetWatch> watch;
-  if (options.budget_seconds)
-    limited.cancel = watch
-                         .emplace(*options.budget_seconds - result->search.seconds,
-                                  options.memory_bytes, control.cancel)
-                         .flag();
+  if (options.budget_seconds || options.memory_bytes) {
+    std::optional<double> left = options.budget_seconds;
+    if (left) *left -= result->search.seconds;
+    limited.cancel = watch.emplace(left, options.memory_bytes, control.cancel).flag();
+  }
   const ByChains found = map_by_chains(problem, options, limited);
-  result->search.seconds += found.proven ? found.proven->search.seconds : 0;
+  result->search.seconds += seconds_since(start);
   if (found.proven) {
+    result->search.mappings_evaluated += found.proven->search.mappings_evaluated;
     result->mappings = found.proven->mappings;
     result->guarantee.kind = GuaranteeKind::kOptimal;
     result->guarantee.bound = 0;
@@ -472,7 +478,9 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   ToldBound told(&limited);
   const bool has_bounds = tells_bounds(problem, options);
   if (has_bounds)
-    if (const double least = bound_of_space(mapper, problem, options); least > 0)
+    if (const double least =
+            std::max(control.known_bound, bound_of_space(mapper, problem, options));
+        least > 0)
       limited.bound(least);
   // Without a budget the clock is not to decide what comes out.
   const bool ends_when_met = options.budget_seconds && has_bounds;
@@ -515,7 +523,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
                                       : nothing_within(problem, options, watch->end()));
   }
   outcome->cancelled = false;
-  outcome->search.ended_by = limit_name(watch->end());
+  if (!is_proof(outcome->guarantee)) outcome->search.ended_by = limit_name(watch->end());
   return outcome;
 }
 

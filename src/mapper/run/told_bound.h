@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <utility>
 
 #include "sluice/mapper/incumbent.h"
@@ -37,11 +38,14 @@ class ToldBound {
 
  private:
   void take(double bound) {
-    raise_to(best_, bound);
+    const std::lock_guard lock(mutex_);
+    if (!(bound > best_)) return;
+    best_ = bound;
     if (next_) next_(bound);
   }
 
   std::function<void(double)> next_;
+  std::mutex mutex_;  ///< one at a time is told
   std::atomic<double> best_ = 0;
   std::atomic<bool> is_proving_ = false;
 };

@@ -61,6 +61,12 @@ TEST(OptionsTable, ReadsBudgetsOfTime) {
   MapperOptions options;
   ASSERT_TRUE(set(options, "budget", "2.5s"));
   EXPECT_EQ(options.budget_seconds, 2.5);
+  const std::pair<const char*, double> others[] = {
+      {"500ms", 0.5}, {"5min", 300}, {"1h", 3600}, {"1e3ms", 1}};
+  for (const auto& [text, seconds] : others) {
+    ASSERT_TRUE(set(options, "budget", text)) << text;
+    EXPECT_DOUBLE_EQ(*options.budget_seconds, seconds) << text;
+  }
   for (const char* wrong : {"60", "s", "-1s", "0s", "60 minutes", "infs", ""})
     EXPECT_FALSE(set(options, "budget", wrong)) << wrong;
   ASSERT_TRUE(set(options, "budget", "none"));

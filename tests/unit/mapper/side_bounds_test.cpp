@@ -42,8 +42,38 @@ TEST(OwnBound, TellsOnWhatASearchAsksToBeTold) {
   OwnBound own(told, control.bound);
   own.tell(5);
   own.tell(3);
-  EXPECT_EQ(last, 3);
+  EXPECT_EQ(last, 5);  // it knew better
   EXPECT_EQ(told.best(), 5);
+}
+
+TEST(SideThread, IsAwakeOnceItIsWoken) {
+  std::atomic<bool> goes_on = false;
+  SideThread thread(nullptr, [&](SideThread& own) {
+    goes_on = own.pause(1e6);
+    EXPECT_TRUE(own.is_awake());
+    EXPECT_TRUE(own.pause(1e6));  // there are no more
+  });
+  EXPECT_FALSE(thread.is_awake());
+  EXPECT_TRUE(thread.is_at_work());
+  thread.wake();
+  while (thread.is_at_work()) std::this_thread::yield();
+  EXPECT_TRUE(goes_on);
+  thread.finish();
+}
+
+TEST(SideThread, SaysWhetherItHasSomethingToDo) {
+  std::atomic<bool> is_idle = false;
+  SideThread thread(nullptr, [&](SideThread& own) {
+    own.set_at_work(false);
+    is_idle = true;
+    EXPECT_FALSE(own.pause(1e6));
+    own.set_at_work(true);
+  });
+  while (!is_idle) std::this_thread::yield();
+  EXPECT_FALSE(thread.is_at_work());
+  thread.ask_to_end();
+  thread.finish();
+  EXPECT_FALSE(thread.is_at_work());  // it has ended
 }
 
 TEST(SideThread, WaitsUntilItIsToEnd) {
