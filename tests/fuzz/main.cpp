@@ -32,8 +32,8 @@ status 1.
   --extras LIST     which kinds of special input to draw, of tolls, behaviours, free_orders,
                     inner_persistent, double_variables, recurrences, cycles, normalisations,
                     windowed_outputs, shared_windows, ports, leakage, networks,
-                    many_loops, arrays, several_makers, stepped_usage; or none
-                    (default: all)
+                    many_loops, arrays, several_makers, stepped_usage, whole_actions,
+                    weights_apart; or none (default: all)
   --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
                     knows --cases, --seed, --seconds, --evaluations and --keep-going)
   --occupancy       compare the fronts with peak occupancies too

@@ -87,7 +87,7 @@ class LoopPlacer {
           (shape_.recurrence.step && shape_.variables[v] != *shape_.recurrence.step))
         continue;
       for (std::uint32_t gap = first; gap < groups_.count; ++gap)
-        if (!sinks_from(gap, v)) result.push_back({v, gap});
+        if (!sinks_from(gap, v) && (above_backings(gap) >> v & 1)) result.push_back({v, gap});
     }
     return result;
   }
@@ -246,15 +246,31 @@ class LoopPlacer {
     });
   }
 
+  /// Variables of temporal loops that may stand above all backing nodes below a gap.
+  Variables above_backings(std::uint32_t gap) const {
+    Variables allowed = all_;
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+      if (!seen_above(gap, t)) allowed &= (of(t).relevant & ~of(t).parted) | of(t).rows;
+    return allowed;
+  }
+
+  /// Whether a state of this Einsum alone is backed below a gap in the loop over its steps: no
+  /// other loop may come in between.
+  bool keeps_steps(std::uint32_t gap) const {
+    if (!outer_ || gap < outer_->gap) return false;
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+      if (!seen_above(gap, t) && (of(t).stepped >> outer_->variable & 1)) return true;
+    return false;
+  }
+
   /// Temporal loops that may stand in a gap (mapper.md, template rules).
   Variables temporal_variables(std::uint32_t gap) const {
-    Variables allowed = all_;
     const bool is_fused = gap < fused_gaps_;
     if (is_fused && options_.max_fused_loops == 0) return 0;
     if (groups_.ports && gap == 0) return 0;
+    if (keeps_steps(gap)) return 0;
+    Variables allowed = above_backings(gap);
     if (outer_) allowed = gap < outer_->gap ? 0 : allowed & ~bit(outer_->variable);
-    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if (!seen_above(gap, t)) allowed &= (of(t).relevant & ~of(t).parted) | of(t).rows;
     if (!options_.pruning.redundant_templates) return allowed;
     Variables partial_above = 0, stopping = 0;
     for (const Slot& slot : slots_of_group(gap)) {

@@ -43,6 +43,18 @@ bool demands_usage(const ProblemSpec& spec) {
   return demands(spec.compute) || std::any_of(spec.memories.begin(), spec.memories.end(), demands);
 }
 
+/// A weight of a cycle that the outermost memory need not keep.
+bool has_weights_apart(const ProblemSpec& spec) {
+  const auto keeps_others = [](const MemorySpec& memory) {
+    return memory.keep == "~(Intermediates | weight)";
+  };
+  const auto is_weighted = [](const EinsumSpec& einsum) {
+    return (einsum.name == "TAKE" || einsum.name == "STEP") && !einsum.weight.empty();
+  };
+  return std::any_of(spec.memories.begin(), spec.memories.end(), keeps_others) &&
+         std::any_of(spec.einsums.begin(), spec.einsums.end(), is_weighted);
+}
+
 }  // namespace
 
 const std::vector<NamedExtra>& named_extras() {
@@ -65,6 +77,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"several_makers", &Extras::several_makers},
       {"stepped_usage", &Extras::stepped_usage},
       {"whole_actions", &Extras::whole_actions},
+      {"weights_apart", &Extras::weights_apart},
   };
   return extras;
 }
@@ -80,6 +93,7 @@ Extras extras_of(const ProblemSpec& spec) {
     extras.several_makers = extras.several_makers || einsum.name == "LAST";
   }
   extras.stepped_usage = demands_usage(spec) && is_recurrent(spec);
+  extras.weights_apart = has_weights_apart(spec);
   extras.ports = has_ports(spec);
   extras.leakage = leaks(spec);
   extras.networks = std::any_of(spec.memories.begin(), spec.memories.end(),

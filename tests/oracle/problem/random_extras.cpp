@@ -471,6 +471,51 @@ void add_orders(Dice& dice, ProblemSpec& spec) {
   }
 }
 
+/// P[m+1,n] = P[m,n] · B[m,n] right behind TAKE, which makes B: a state that nobody else reads.
+void add_state_in_between(ProblemSpec& spec) {
+  const auto take = std::find_if(spec.einsums.begin(), spec.einsums.end(),
+                                 [](const EinsumSpec& e) { return e.name == "TAKE"; });
+  if (take == spec.einsums.end()) return;
+  AccessSpec read = take->inputs.front();
+  const auto slices =
+      std::find_if(spec.rank_sizes.begin(), spec.rank_sizes.end(),
+                   [&](const auto& rank) { return rank.first == read.projection.front().first; });
+  const int n_slices = slices->second;
+  spec.rank_sizes.emplace_back("PSTEP", n_slices);
+  read.tensor = "P";
+  read.projection.front().first = "PSTEP";
+  EinsumSpec count;
+  count.name = "COUNT";
+  count.inputs = {read, take->output};
+  count.output = read;
+  count.output.projection.front().second += " + 1";
+  spec.einsums.insert(take + 1, std::move(count));
+}
+
+/// The recurrence and what follows it alone: one weight is backed below the outermost memory, other
+/// inputs in it.
+void put_weights_apart(Dice& dice, ProblemSpec& spec) {
+  const auto is_first = [](const EinsumSpec& e) { return e.name == "TAKE" || e.name == "SCAN"; };
+  spec.einsums.erase(spec.einsums.begin(),
+                     std::find_if(spec.einsums.begin(), spec.einsums.end(), is_first));
+  const int n_steps = spec.einsums.front().name == "TAKE" ? 2 : 1;
+  const auto add_input = [&](const char* name) -> EinsumSpec& {
+    EinsumSpec& einsum = spec.einsums[static_cast<std::size_t>(dice.below(n_steps))];
+    AccessSpec input = einsum.name == "TAKE" ? einsum.output : einsum.inputs.front();
+    input.tensor = name;
+    if (!dice.chance(20))
+      input.projection.erase(input.projection.begin(), input.projection.end() - 1);
+    einsum.inputs.push_back(std::move(input));
+    return einsum;
+  };
+  add_input("V").weight = "V";
+  if (dice.chance(20)) add_input("U");
+  spec.memories.front().keep = "~(Intermediates | weight)";
+  spec.memories.front().may_keep = dice.text_of({"~weight", "~weight", "All"});
+  if (!spec.compute.enabled.empty()) spec.compute.enabled = "len(All) > 2";
+  if (dice.chance(25)) add_state_in_between(spec);
+}
+
 void add_persistent(Dice& dice, ProblemSpec& spec) {
   spec.persistent = dice.text_of({"weight - Intermediates", "weight - Intermediates",
                                   "Inputs - Intermediates", "Intermediates", "All"});
@@ -489,6 +534,10 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   else
     add_einsums(dice, spec, extras);
   if (extras.inner_persistent && dice.chance(12)) add_persistent(dice, spec);
+  if (extras.weights_apart && is_recurrent(spec)) {
+    Dice own(seed ^ 0x52DCE729A5B3C1F7ULL);  // so that the other seeds stay what they were
+    if (own.chance(75)) put_weights_apart(own, spec);
+  }
   if (extras.tolls) add_components(dice, spec);
   if (extras.behaviours) add_behaviours(dice, spec);
   if (extras.free_orders && dice.chance(20)) add_orders(dice, spec);

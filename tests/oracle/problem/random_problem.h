@@ -139,8 +139,9 @@ struct Extras {
   bool several_makers = false;    ///< Einsums that make disjoint boxes of one tensor
   bool stepped_usage = false;     ///< `min_usage` of a fanout, where Einsums are recurrent
   bool whole_actions = false;     ///< `partial_actions: whole`, of actions of several values
+  bool weights_apart = false;     ///< what a recurrence reads is backed in several memories
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true,
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true, true,
                                       true, true, true, true, true, true, true, true, true};
 
 /// Those in which `fused` proves its optimum: elsewhere it proves a bound.
@@ -162,7 +163,7 @@ bool is_recurrent(const ProblemSpec& spec);
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
 /// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage,
-/// whole_actions.
+/// whole_actions, weights_apart (of cycles).
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

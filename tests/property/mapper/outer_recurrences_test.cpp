@@ -105,5 +105,46 @@ TEST(OuterRecurrences, CopiesOfWhatOnlyTheStepsUseStandAboveAStateThatOthersRead
       workload_of("I: 2, M: 2", kTwo + "  - \"D[i,m] = exp(A[i+1,m])\"\n") + arch);
 }
 
+/// Main does not keep `away`, which stands in a memory of its own below it.
+std::string arch_with_second_home(const std::string& away, const std::string& size) {
+  std::string arch = arch_of_states("~" + away, "size: 64, tensors: {may_keep: ~" + away + "}");
+  arch.insert(arch.find("  - !Memory {name: Buffer"),
+              "  - !Memory {name: Second, size: " + size + ", tensors: {keep: " + away +
+                  "}, actions: [{name: read, energy: 1, throughput: 32}, {name: write, energy: 1, "
+                  "throughput: 32}]}\n");
+  return arch;
+}
+
+// The steps stand below W's backing node, which they do not index: it has room for all of W, or for
+// nothing.
+TEST(OuterRecurrences, AWeightMayBeBackedInAnotherMemoryThanTheStates) {
+  for (const auto& [size, legal] : {std::pair("8", false), std::pair("16", true)})
+    expect_brute_force_agreement(workload_of("I: 2, M: 2",
+                                             "  - \"B[i,m] = A[i,m] * W[m] * U[m]\"\n"
+                                             "  - \"A[i+1,m] = B[i,m] * C[i,m]\"\n") +
+                                     arch_with_second_home("W", size),
+                                 legal);
+}
+
+// What the steps index may also be backed inside of them.
+TEST(OuterRecurrences, AnInputOfEachStepMayBeBackedInTheSteps) {
+  for (const char* size : {"8", "16", "inf"})
+    expect_brute_force_agreement(workload_of("I: 2, M: 2", kTwo) +
+                                 arch_with_second_home("C", size));
+}
+
+// P is the state of one Einsum alone: no loop over m stands between the steps and its room, which
+// is that of two slices.
+TEST(OuterRecurrences, AStateOfOneEinsumInBetweenIsNotTakenFromStepToStepInParts) {
+  const std::string einsums =
+      "  - \"B[i,m] = exp(A[i,m])\"\n  - \"P[i+1,m] = P[i,m] * B[i,m]\"\n"
+      "  - \"A[i+1,m] = B[i,m] * C[i,m]\"\n";
+  for (const auto& [size, legal] : {std::pair("16", false), std::pair("32", true)}) {
+    std::string text = workload_of("I: 2, M: 2", einsums) + arch_with_second_home("P", size);
+    text.replace(text.find("{A: 0}"), 6, "{A: 0, P: 0}");
+    expect_brute_force_agreement(text, legal);
+  }
+}
+
 }  // namespace
 }  // namespace sluice
