@@ -64,8 +64,8 @@ def map(
     :param on_progress: is called with a :class:`Progress`, in the thread of the caller
     :param why: explains the best mapping, by searches of its own (docs/why.md): ``result.why``
     :param mapper: Search method; where none is given and fused cannot do what is asked, compound;
-        for long networks with equal layers, layers: a name that `sluice list mappers` shows (or an
-        instance of a :class:`Mapper`). Default: ``fused``
+        for long networks with equal layers, layers first: a name that `sluice list mappers` shows
+        (or an instance of a :class:`Mapper`). Default: ``fused``
     :param objective: What to minimise: energy, latency, edp; several with commas: their Pareto
         front; with resources: memory peaks too. Default: ``edp``
     :param latency: Latency policy: how busy times become latency, as in `sluice evaluate`: overlap,
@@ -252,7 +252,7 @@ def sweep(
         where ``threads`` says nothing else
     :param on_progress: is called with a :class:`Progress`, in the thread of the caller
     :param mapper: Search method; where none is given and fused cannot do what is asked, compound;
-        for long networks with equal layers, layers: a name that `sluice list mappers` shows.
+        for long networks with equal layers, layers first: a name that `sluice list mappers` shows.
         Default: ``fused``
     :param objective: What to minimise: energy, latency, edp; several with commas: their Pareto
         front; with resources: memory peaks too. Default: ``edp``
@@ -372,7 +372,7 @@ def design(
     :param set: variables and fields of all workloads
     :param on_progress: is called with a :class:`Progress`, in the thread of the caller
     :param mapper: Search method; where none is given and fused cannot do what is asked, compound;
-        for long networks with equal layers, layers: a name that `sluice list mappers` shows.
+        for long networks with equal layers, layers first: a name that `sluice list mappers` shows.
         Default: ``fused``
     :param objective: What to minimise: energy, latency, edp; several with commas: their Pareto
         front; with resources: memory peaks too. Default: ``edp``

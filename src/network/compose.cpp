@@ -1,6 +1,7 @@
 #include "compose.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace sluice {
@@ -44,9 +45,13 @@ class Renumbering {
 
 class Composer {
  public:
-  explicit Composer(ComponentId outermost) : outermost_(outermost) {}
+  Composer(const LayerGraph& graph, ComponentId outermost, const InnerHomes& homes)
+      : outermost_(outermost), homes_(homes) {
+    for (const Lifetime& lifetime : graph.lifetimes) exchanged_.insert(lifetime.tensor);
+  }
 
   void add(NodeList nodes) {
+    take_home(nodes);
     std::size_t at = 0;
     NodeList rest;
     for (; at < nodes.size(); ++at) {
@@ -57,6 +62,7 @@ class Composer {
       else
         rest.push_back(std::move(nodes[at]));
     }
+    take_private(rest);
     auto* split = at + 1 == nodes.size() ? std::get_if<SplitNode>(&nodes[at].kind) : nullptr;
     if (rest.empty() && split != nullptr && split->kind == SplitKind::kSequential) {
       std::move(split->children.begin(), split->children.end(), std::back_inserter(children_));
@@ -70,6 +76,12 @@ class Composer {
   Mapping finish() {
     Mapping mapping;
     for (StorageNode& node : top_) mapping.nodes.push_back({std::move(node)});
+    for (auto& [memory, tensors] : at_home_) {
+      StorageNode node;
+      node.component = memory;
+      node.tensors.assign(tensors.begin(), tensors.end());
+      mapping.nodes.push_back({std::move(node)});
+    }
     if (children_.size() == 1) {
       std::move(children_.front().begin(), children_.front().end(),
                 std::back_inserter(mapping.nodes));
@@ -82,6 +94,49 @@ class Composer {
   }
 
  private:
+  /// Takes tensors out of the nodes that keep them at home.
+  void take_home(NodeList& nodes) {
+    for (Node& node : nodes) {
+      if (auto* split = std::get_if<SplitNode>(&node.kind))
+        for (NodeList& child : split->children) take_home(child);
+      if (auto* storage = std::get_if<StorageNode>(&node.kind)) take_home(*storage);
+    }
+    nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
+                               [](const Node& node) {
+                                 const auto* storage = std::get_if<StorageNode>(&node.kind);
+                                 return storage != nullptr && storage->tensors.empty();
+                               }),
+                nodes.end());
+  }
+  void take_home(StorageNode& node) {
+    const auto others = std::stable_partition(
+        node.tensors.begin(), node.tensors.end(),
+        [&](TensorId tensor) { return homes_[tensor.index()] != node.component; });
+    if (others == node.tensors.end()) return;
+    at_home_[node.component].insert(others, node.tensors.end());
+    node.tensors.erase(others, node.tensors.end());
+  }
+
+  /// Where tensors are at home on top, a layer's split joins that of the whole: else they would be
+  /// held while all of its branches run. What no other layer uses may stand above both.
+  void take_private(NodeList& nodes) {
+    const bool are_private = std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) {
+      const auto& storage = std::get<StorageNode>(node.kind);
+      StorageNode plain;
+      plain.tensors = storage.tensors;
+      plain.component = storage.component;
+      return storage == plain &&
+             std::none_of(plain.tensors.begin(), plain.tensors.end(),
+                          [&](TensorId tensor) { return exchanged_.count(tensor) > 0; });
+    });
+    if (at_home_.empty() || !are_private) return;
+    for (const Node& node : nodes) {
+      const auto& storage = std::get<StorageNode>(node.kind);
+      at_home_[storage.component].insert(storage.tensors.begin(), storage.tensors.end());
+    }
+    nodes.clear();
+  }
+
   /// Joined with an equal node, each tensor once. Persistent ones stand first.
   void keep_on_top(StorageNode node) {
     std::vector<TensorId> tensors;
@@ -97,6 +152,9 @@ class Composer {
   }
 
   ComponentId outermost_;
+  const InnerHomes& homes_;
+  std::set<TensorId> exchanged_;
+  std::map<ComponentId, std::set<TensorId>> at_home_;
   std::vector<StorageNode> top_;
   std::set<std::pair<ComponentId, TensorId>> kept_;
   std::vector<NodeList> children_;
@@ -105,8 +163,8 @@ class Composer {
 }  // namespace
 
 Mapping compose(const LayerGraph& graph, const std::vector<const Mapping*>& mappings,
-                ComponentId outermost) {
-  Composer composer(outermost);
+                ComponentId outermost, const InnerHomes& homes) {
+  Composer composer(graph, outermost, homes);
   for (const Layer& layer : graph.layers)
     composer.add(Renumbering(layer).apply(mappings[layer.shape]->nodes));
   return composer.finish();

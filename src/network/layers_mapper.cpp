@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "compose.h"
+#include "homes.h"
 #include "sluice/arch/outermost_memory.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
@@ -24,9 +25,9 @@ namespace {
 using MapperOutcome = tl::expected<MapperResult, NoMapping>;
 using Clock = std::chrono::steady_clock;
 
-/// Einsums that one search may take as a whole, where it has the time for it and where it has not.
+/// Einsums that one search takes as a whole without a budget, and with a mapping late.
 constexpr std::size_t kManyForOneSearch = 512;
-constexpr std::size_t kManyOnABudget = 64;
+constexpr std::size_t kManyToBeginWith = 64;
 
 /// Every word of the architecture: its expressions may name tensors.
 std::set<std::string> words_of(const Arch& arch) {
@@ -59,9 +60,9 @@ std::string text_of(const LayerGraph& graph) {
 
 class LayerSearch {
  public:
-  LayerSearch(const BoundProblem& problem, const LayerGraph& graph, const MapperOptions& options,
+  LayerSearch(const BoundProblem& problem, LayerGraph graph, const MapperOptions& options,
               const MapperControl& control)
-      : problem_(problem), graph_(graph), options_(options), control_(control) {}
+      : problem_(problem), graph_(std::move(graph)), options_(options), control_(control) {}
 
   MapperOutcome run() {
     for (std::size_t shape = 0; shape < graph_.shapes.size(); ++shape)
@@ -90,12 +91,7 @@ class LayerSearch {
     if (options.budget_evaluations)
       options.budget_evaluations = std::max(
           1.0, (*options.budget_evaluations - result_.search.mappings_evaluated) * share_of(shape));
-    const std::vector<bool>& crosses = graph_.shapes[shape].crosses;
-    for (std::size_t t = 0; t < crosses.size(); ++t)
-      if (crosses[t] && part.roles.is_intermediate(TensorId(t)))
-        options.constraints.fusion.push_back(
-            {fmt::format("{} leaves its layer", part.workload.tensors[t].name), TensorId(t), false,
-             std::nullopt});
+    homes_.constrain(shape, part, &options.constraints);
     return options;
   }
 
@@ -116,6 +112,7 @@ class LayerSearch {
     const LayerShape& layer = graph_.shapes[shape];
     auto part = bind(layer.workload, problem_.arch, problem_.algorithms);
     SLUICE_CHECK(part.has_value(), "a layer of a workload that was bound does not bind");
+    homes_.reserve(shape, &*part);
     const MapperOptions options = options_of(shape, *part);
     const Mapper* mapper = default_mapper(*part, options).mapper;
     auto found = run_mapper(*mapper, *part, options, control_of(shape));
@@ -182,7 +179,7 @@ class LayerSearch {
       return std::move(result_);
     std::vector<const Mapping*> mappings;
     for (const auto& mapping : mappings_) mappings.push_back(&*mapping);
-    Mapping whole = compose(graph_, mappings, *outermost_memory(problem_.arch));
+    Mapping whole = compose(graph_, mappings, *outermost_memory(problem_.arch), homes_.inner());
     auto cost = evaluate(problem_, whole, options_.policy);
     if (!cost) return tl::make_unexpected(illegal(cost.error()));
     if (control_.incumbent != nullptr)
@@ -224,10 +221,11 @@ class LayerSearch {
   }
 
   const BoundProblem& problem_;
-  const LayerGraph& graph_;
+  LayerGraph graph_;
   const MapperOptions& options_;
   const MapperControl& control_;
   Clock::time_point begin_ = Clock::now();
+  Homes homes_{problem_, &graph_};
   std::vector<std::optional<Mapping>> mappings_;  ///< by shape; none where the search was cancelled
   MapperResult result_;
   std::size_t n_optimal_ = 0;
@@ -256,8 +254,9 @@ std::optional<UnpricedPart> LayersMapper::unpriced(const BoundProblem& problem,
 
 MapperOutcome LayersMapper::map(const BoundProblem& problem, const MapperOptions& options,
                                 const MapperControl& control) const {
-  const LayerGraph graph = graph_of(problem);
-  if (graph.layers.size() > 1) return LayerSearch(problem, graph, options, control).run();
+  LayerGraph graph = graph_of(problem);
+  if (graph.layers.size() > 1)
+    return LayerSearch(problem, std::move(graph), options, control).run();
   return run_mapper(*default_mapper(problem, options).mapper, problem, options, control);
 }
 
@@ -271,15 +270,21 @@ const MapperRegistry& all_mappers() {
 }
 
 MapperChoice default_network_mapper(const BoundProblem& problem, const MapperOptions& options) {
+  const MapperChoice whole = default_mapper(problem, options, all_mappers());
   const Mapper* layers = all_mappers().find("layers");
-  const std::size_t most = options.budget_seconds ? kManyOnABudget : kManyForOneSearch;
-  if (problem.einsums.size() > most && !options.explore_einsum_orders &&
-      !refused_request(*layers, problem, options, all_mappers())) {
-    const LayerGraph graph = graph_of(problem);
-    if (graph.shapes.size() < graph.layers.size())
-      return {layers, fmt::format("{} Einsums in {}", problem.einsums.size(), text_of(graph))};
-  }
-  return default_mapper(problem, options, all_mappers());
+  if (problem.einsums.size() <= kManyToBeginWith || options.explore_einsum_orders ||
+      refused_request(*layers, problem, options, all_mappers()))
+    return whole;
+  const LayerGraph graph = graph_of(problem);
+  if (graph.shapes.size() == graph.layers.size()) return whole;
+  const std::string reason =
+      fmt::format("{} Einsums in {}", problem.einsums.size(), text_of(graph));
+  const bool is_huge = problem.einsums.size() > kManyForOneSearch;
+  const bool goes_on = whole.mapper->wants_walks() && !options.budget_evaluations;
+  if (!goes_on && !is_huge && !options.budget_seconds) return whole;
+  if (!goes_on || (is_huge && !options.budget_seconds)) return {layers, reason};
+  const std::string why_not_fused = whole.reason.empty() ? "" : whole.reason + "; ";
+  return {whole.mapper, fmt::format("{}begins with {} by layers", why_not_fused, reason), layers};
 }
 
 }  // namespace sluice

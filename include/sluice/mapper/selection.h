@@ -17,7 +17,8 @@ std::optional<NoMapping> refused_request(const Mapper& mapper, const BoundProble
 /// The mapper to take where nobody chose one.
 struct MapperChoice {
   const Mapper* mapper = nullptr;
-  std::string reason;  ///< why not `fused`; empty where it is
+  std::string reason = {};        ///< why not `fused` alone; empty where it is
+  const Mapper* first = nullptr;  ///< whose mapping the search begins with; null: none
 };
 
 /// `fused` (the first of `mappers` where they have no fused); where that refuses and `compound`

@@ -28,8 +28,9 @@ class LayersMapper : public Mapper {
 /// The standard mappers and `layers`.
 const MapperRegistry& all_mappers();
 
-/// `layers` for more than 512 Einsums (64 where there is a budget of time) of which some layers are
-/// equal, where it can do what is asked; else as default_mapper.
+/// As default_mapper; for more than 64 Einsums of which some layers are equal it begins with
+/// `layers`, where that can do what is asked. `layers` alone for more than 512 of them without a
+/// budget of time.
 MapperChoice default_network_mapper(const BoundProblem& problem, const MapperOptions& options);
 
 }  // namespace sluice

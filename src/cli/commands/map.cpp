@@ -14,30 +14,29 @@
 #include "search_options.h"
 #include "search_watch.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/mapper/run_mapper.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_times.h"
 #include "sluice/network/layers_mapper.h"
+#include "sluice/network/network_search.h"
 #include "sluice/support/human_units.h"
 #include "support/seconds_since.h"
 
 namespace sluice::cli {
 namespace {
 
-/// The mapper that was chosen, or the one that fits where nobody chose.
-const Mapper& mapper_of(const MapArguments& arguments, const Specs& specs, RunResult& result) {
+/// The mapper that was chosen, or what fits where nobody chose.
+MapperChoice mapper_of(const MapArguments& arguments, const Specs& specs, RunResult& result) {
   MapperOptions& options = *result.options;
   const bool is_chosen =
       arguments.options.contains("mapper") || specs.mapper_options.contains("mapper");
-  const Mapper* mapper = &mapper_or_fail(options.mapper);
+  MapperChoice choice{&mapper_or_fail(options.mapper)};
   if (!is_chosen) {
-    const MapperChoice choice = default_network_mapper(*result.problem, options);
-    mapper = choice.mapper;
+    choice = default_network_mapper(*result.problem, options);
     result.mapper_reason = choice.reason;
-    options.mapper = mapper->name();
+    options.mapper = choice.mapper->name();
   }
   if (options.mapper == "fused") require_time_budget(options);
-  return *mapper;
+  return choice;
 }
 
 void take_over(MapperResult&& found, RunResult& result) {
@@ -77,7 +76,7 @@ void go_on_from(const EarlierResult& earlier, const MapperOptions& options, Sear
 
 /// What the parts of one run share.
 struct Run {
-  const Mapper& mapper;
+  const MapperChoice& choice;
   const MapArguments& arguments;
   const Console& console;
   const std::atomic<bool>& cancel;
@@ -92,7 +91,7 @@ void search(const Run& run, RunResult& result) {
   control.cancel = &run.cancel;
   const auto earlier = earlier_result(arguments, result);
   if (earlier) tell(*earlier, arguments.output.folder, result, console);
-  SearchWatch watch(run.mapper, result, arguments.output,
+  SearchWatch watch(*run.choice.mapper, result, arguments.output,
                     earlier ? earlier->objective : std::nullopt, &progress);
   if (arguments.progress != ProgressStyle::kNone)
     control.progress = [&watch](const std::string& phase, double fraction) {
@@ -103,7 +102,7 @@ void search(const Run& run, RunResult& result) {
   leftovers().clear();
   control.leftovers = &leftovers();
   control.bound = [&watch](double bound) { watch.take_bound(bound); };
-  auto found = run_mapper(run.mapper, *result.problem, run.options, control, all_mappers());
+  auto found = search_network(run.choice, *result.problem, run.options, control);
   watch.finish();
   if (found) {
     take_over(std::move(*found), result);
@@ -145,7 +144,7 @@ void explain_found(const Run& run, std::optional<double> seconds, RunResult& res
                        std::size_t n_questions) {
       progress.show(phase, fraction, {fmt::format("question {} of {}", question, n_questions)});
     };
-  result.why = explain_first(run.mapper, result, run.options, seconds, run.cancel, show);
+  result.why = explain_first(*run.choice.mapper, result, run.options, seconds, run.cancel, show);
 }
 
 /// What is searched, and how.
@@ -177,10 +176,10 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   console.log.note("read the specs");
   RunResult result =
       with_notes(specs.warnings, [&] { return prepared(arguments, specs, console); });
-  const Mapper& mapper = mapper_of(arguments, specs, result);
+  const MapperChoice choice = mapper_of(arguments, specs, result);
   prepare_output(arguments.output);
   const auto begin = std::chrono::steady_clock::now();
-  const Run run{mapper, arguments, console, interrupt.flag(),
+  const Run run{choice, arguments, console, interrupt.flag(),
                 arguments.why ? with_budget_for_why(*result.options) : *result.options};
   search_with_times(run, result);
   if (!result.outcomes.empty())

@@ -289,7 +289,7 @@ std::vector<MapperOption> make_table() {
   return {
       {"mapper", "choice", "a name that `sluice list mappers` shows",
        "Search method; where none is given and fused cannot do what is asked, compound; for long "
-       "networks with equal layers, layers",
+       "networks with equal layers, layers first",
        [](Options& o, const Text& t) -> SetResult {
          o.mapper = t;
          return {};

@@ -9,11 +9,18 @@
 namespace sluice::fused {
 namespace {
 
+/// The Einsums that use a tensor, ascending.
+std::vector<EinsumId> users_in_order(const BoundProblem& problem, TensorId tensor) {
+  std::vector<EinsumId> users = problem.roles.users(tensor);
+  std::sort(users.begin(), users.end());
+  return users;
+}
+
 /// The largest n_instances of the Einsums that use a tensor.
 std::int64_t most_instances(const BoundProblem& problem, TensorId tensor) {
   std::int64_t most = 1;
-  for (const Einsum& einsum : problem.workload.einsums)
-    if (find_access(einsum, tensor) != nullptr) most = std::max(most, einsum.n_instances);
+  for (const EinsumId user : problem.roles.users(tensor))
+    most = std::max(most, problem.workload[user].n_instances);
   return most;
 }
 
@@ -35,9 +42,9 @@ std::vector<OtherHolder> other_holders(const BoundProblem& problem, const BoundE
                                        std::size_t index) {
   const OtherHolder own = holder_of(bound, index);
   std::vector<OtherHolder> others;
-  for (const BoundEinsum& other : problem.einsums) {
+  for (const EinsumId user : users_in_order(problem, bound.tensors[index])) {
+    const BoundEinsum& other = problem[user];
     const int local = other.local_tensor[bound.tensors[index].index()];
-    if (local < 0) continue;
     OtherHolder holder = holder_of(other, static_cast<std::size_t>(local));
     if (!(holder == own) && std::find(others.begin(), others.end(), holder) == others.end())
       others.push_back(std::move(holder));
@@ -178,7 +185,8 @@ struct Relative {
 };
 
 /// Nothing lies behind a persistent tensor: it is the room for what does.
-std::vector<Relative> relatives_of(const Workload& workload, TensorId tensor) {
+std::vector<Relative> relatives_of(const BoundProblem& problem, TensorId tensor) {
+  const Workload& workload = problem.workload;
   std::vector<Relative> found{{tensor, tensor}};
   const auto meet = [&](TensorId id, TensorId via) {
     for (const Relative& known : found)
@@ -188,9 +196,9 @@ std::vector<Relative> relatives_of(const Workload& workload, TensorId tensor) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Relative at = found[i];
     if (i > 0 && workload[at.id].persistent) continue;
-    for (const Einsum& einsum : workload.einsums)
-      if (einsum.is_copy_operation && find_access(einsum, at.id) != nullptr)
-        for (const TensorAccess& access : einsum.accesses)
+    for (const EinsumId user : users_in_order(problem, at.id))
+      if (workload[user].is_copy_operation)
+        for (const TensorAccess& access : workload[user].accesses)
           meet(access.tensor, i == 0 ? access.tensor : at.via);
   }
   found.erase(found.begin());
@@ -200,7 +208,7 @@ std::vector<Relative> relatives_of(const Workload& workload, TensorId tensor) {
 /// Says of a shared tensor which persistent ones may give it room; `kept` gets their ids.
 void find_relatives(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor,
                     std::vector<TensorId>* kept) {
-  for (const Relative& relative : relatives_of(problem.workload, tensor->id)) {
+  for (const Relative& relative : relatives_of(problem, tensor->id)) {
     const int local = bound.local_tensor[relative.id.index()];
     if (local >= 0) tensor->relatives |= std::uint64_t{1} << local;
     if (!problem.workload[relative.id].persistent || !tensor->shared || tensor->persistent)

@@ -7,12 +7,12 @@
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/leftovers.h"
 #include "sluice/mapper/objective_value.h"
-#include "sluice/mapper/run_mapper.h"
 #include "sluice/model/efficiency.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/keep_rules.h"
 #include "sluice/model/unknown_times.h"
 #include "sluice/network/layers_mapper.h"
+#include "sluice/network/network_search.h"
 #include "sluice/support/error.h"
 #include "sluice/sweep/sweep.h"
 #include "support/seconds_since.h"
@@ -110,9 +110,10 @@ void take(const SweepInputs& inputs, MapperResult found, SweepRun* run) {
 
 std::optional<SweepRun> search_point(const SweepInputs& inputs, const std::string& donor,
                                      const std::atomic<bool>* cancel, Leftovers* leftovers) {
-  const Mapper* mapper = inputs.is_mapper_chosen
-                             ? all_mappers().find(inputs.options.mapper)
-                             : default_network_mapper(inputs.problem, inputs.options).mapper;
+  const MapperChoice choice = inputs.is_mapper_chosen
+                                  ? MapperChoice{all_mappers().find(inputs.options.mapper)}
+                                  : default_network_mapper(inputs.problem, inputs.options);
+  const Mapper* mapper = choice.mapper;
   SLUICE_CHECK(mapper != nullptr, "a mapper that does not exist was not refused");
   const auto begin = std::chrono::steady_clock::now();
   BoundProblem searched = inputs.problem;
@@ -126,7 +127,7 @@ std::optional<SweepRun> search_point(const SweepInputs& inputs, const std::strin
   control.cancel = cancel;
   control.incumbent = &incumbent;
   control.leftovers = &own;
-  auto found = run_mapper(*mapper, searched, inputs.options, control, all_mappers());
+  auto found = search_network(choice, searched, inputs.options, control);
   if (is_cancelled(cancel)) {
     if (leftovers != nullptr) own.move_to(leftovers);
     return std::nullopt;

@@ -1,5 +1,6 @@
 // The mapper `layers`: each layer at its best alone makes the best of all mappings that exchange
-// what layers exchange in the outermost memory, and the whole is executed as it is priced.
+// what layers exchange in the outermost memory, and the whole is executed as it is priced. A search
+// of the whole that begins with it is no worse.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,6 +10,7 @@
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/network/layer_graph.h"
 #include "sluice/network/layers_mapper.h"
+#include "sluice/network/network_search.h"
 
 namespace sluice {
 namespace {
@@ -128,6 +130,122 @@ INSTANTIATE_TEST_SUITE_P(All, Layers,
                          ::testing::Values(Case{kResidual, kBuffer}, Case{kResidual, kMainAndLanes},
                                            Case{kRecurrence, kBuffer},
                                            Case{kConvolutions, kBuffer}));
+
+// Weights in a memory of their own, all else further in.
+constexpr const char* kController = R"yaml(arch:
+  nodes:
+  - !Memory {name: Flash, size: inf, tensors: {keep: weight}, actions: [{name: read, energy: 30, throughput: 4}, {name: write, energy: 0, throughput: inf}]}
+  - !Memory {name: SRAM, size: 700, tensors: {keep: ~weight, may_keep: All}, actions: [{name: read, energy: 1.5, throughput: 32}, {name: write, energy: 1.5, throughput: 32}]}
+  - !Memory {name: Regs, size: 80, tensors: {may_keep: All}, actions: [{name: read, energy: 0.05, throughput: inf}, {name: write, energy: 0.05, throughput: inf}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 5, throughput: 1}]}
+)yaml";
+
+// The network's own values come from outside and return there, all others stay on chip.
+constexpr const char* kOnChip = R"yaml(arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 20, throughput: 4}, {name: write, energy: 20, throughput: 4}]}
+  - !Memory {name: Buffer, size: 700, tensors: {may_keep: All}, actions: [{name: read, energy: 1.5, throughput: 64}, {name: write, energy: 1.5, throughput: 64}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 16}]}
+)yaml";
+
+std::string renamed(std::string einsums) {
+  return R"yaml(workload:
+  rank_sizes: {M: 4, D: 4, N: 4}
+  bits_per_value: {All: 8}
+  einsums:
+)yaml" + std::move(einsums) +
+         R"yaml(renames:
+  einsums:
+  - name: default
+    tensor_accesses:
+    - {name: weight, source: Nothing}
+)yaml";
+}
+
+std::string chain(int times) {
+  return renamed("  - repeat: {times: " + std::to_string(times) + R"yaml(, carry: {X: Y}}
+    einsums:
+    - {einsum: "Z[m,n] = X[m,d] * W[d,n]", renames: {weight: W}}
+    - "Y[m,D:n] = max(Z[m,n], 0)"
+)yaml");
+}
+
+// A sum at the end keeps what the first layer reads across all others.
+std::string residual() {
+  return renamed(R"yaml(  - "S[m,d] = IN[m,d] + IN[m,d]"
+  - repeat: {times: 10, carry: {X: Y}}
+    einsums:
+    - {einsum: "Z[m,n] = X[m,d] * W[d,n]", renames: {weight: W}}
+    - "A[m,n] = max(Z[m,n], 0)"
+    - {einsum: "B[m,d] = A[m,n] * V[n,d]", renames: {weight: V}}
+    - "Y[m,d] = X[m,d] + B[m,d]"
+  - "OUT[m,d] = Y[m,d] + S[m,d]"
+)yaml");
+}
+
+BoundProblem problem_of(const std::string& workload, const char* arch) {
+  const auto specs = load_specs_from_text({{"problem.yaml", workload + arch}}, {});
+  if (!specs) throw std::runtime_error(to_string(specs.error()[0]));
+  return bind(*specs->workload, *specs->arch).value();
+}
+
+MapperResult by_layers(const BoundProblem& problem) {
+  auto found = run_mapper(*all_mappers().find("layers"), problem, {}, {}, all_mappers());
+  if (!found) throw std::runtime_error(found.error().reason);
+  return std::move(*found);
+}
+
+TEST(LayerHomes, AreFurtherInWhereTheOutermostMemoryMayNotHold) {
+  for (const char* arch : {kController, kOnChip})
+    for (const std::string& workload : {chain(33), chain(34), residual()}) {
+      const BoundProblem all = problem_of(workload, arch);
+      const MapperResult layers = by_layers(all);
+      ASSERT_EQ(layers.mappings.size(), 1U);
+      const triples::LoadedTriple whole{all, layers.mappings.front().mapping};
+      EXPECT_EQ(triples::differences(whole), std::vector<std::string>{});
+    }
+}
+
+// The exact search goes on from what the layers have.
+TEST(SearchFromLayers, IsNoWorseThanLayersAndProven) {
+  const BoundProblem all = problem_of(chain(40), kController);
+  MapperOptions options;
+  options.budget_seconds = 20;  // ends with a proof, much sooner
+  const MapperChoice choice = default_network_mapper(all, options);
+  ASSERT_NE(choice.first, nullptr);
+  EXPECT_EQ(choice.first->name(), "layers");
+  EXPECT_EQ(choice.mapper->name(), "fused");
+  const auto found = search_network(choice, all, options, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+  const auto edp = [](const MapperResult& result) {
+    return objective_value(Objective::kEdp, result.mappings.front().cost);
+  };
+  EXPECT_LE(edp(*found), edp(by_layers(all)) * (1 + 1e-9));
+}
+
+TEST(SearchFromLayers, GoesOnWhereTheyHaveNothing) {
+  struct Nothing : Mapper {
+    std::string name() const override { return "nothing"; }
+    std::string description() const override { return "finds nothing"; }
+    tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
+                                              const MapperControl&) const override {
+      NoMapping no;
+      no.proven = false;
+      return tl::make_unexpected(no);
+    }
+  };
+  const Nothing nothing;
+  const BoundProblem all = problem_of(chain(2), kController);
+  const Mapper* fused = all_mappers().find("fused");
+  const auto found = search_network({fused, "", &nothing}, all, {}, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+  // And the other way round: what it began with is the answer.
+  const auto kept = search_network({&nothing, "", fused}, all, {}, {});
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->mappings.size(), 1U);
+}
 
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "sluice/mapper/mapper.h"
+#include "sluice/mapper/selection.h"
+
+namespace sluice {
+
+/// run_mapper of the mapper chosen. Where the choice has one to begin with (MapperChoice::first),
+/// that one has up to half of a budget (of short ones up to three quarters), a second without one,
+/// and its mapping is the incumbent of the rest. The result is the better one's.
+tl::expected<MapperResult, NoMapping> search_network(const MapperChoice& choice,
+                                                     const BoundProblem& problem,
+                                                     const MapperOptions& options,
+                                                     const MapperControl& control);
+
+}  // namespace sluice

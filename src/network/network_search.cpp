@@ -1,0 +1,76 @@
+#include "sluice/network/network_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "sluice/mapper/incumbent.h"
+#include "sluice/mapper/objective_value.h"
+#include "sluice/mapper/run_mapper.h"
+#include "sluice/network/layers_mapper.h"
+#include "support/seconds_since.h"
+
+namespace sluice {
+namespace {
+
+using MapperOutcome = tl::expected<MapperResult, NoMapping>;
+
+bool has_mapping(const MapperOutcome& outcome) { return outcome && !outcome->mappings.empty(); }
+
+double value_of(const MapperOutcome& outcome, Objective objective) {
+  return has_mapping(outcome) ? objective_value(objective, outcome->mappings.front().cost)
+                              : std::numeric_limits<double>::infinity();
+}
+
+/// What it has in hand goes to the incumbent: without a budget the clock decides how much that is,
+/// as it does of walks, and not what is proven in the end.
+MapperOptions options_of_first(MapperOptions options) {
+  constexpr double kMost = 0.75, kSoon = 1.5, kShare = 0.5;  // of a budget; s; of a budget
+  constexpr double kWithoutBudget = 1;                       // s
+  options.budget_seconds = options.budget_seconds
+                               ? std::max(kShare * *options.budget_seconds,
+                                          std::min(kMost * *options.budget_seconds, kSoon))
+                               : kWithoutBudget;
+  return options;
+}
+
+/// To begin and to end a search of a whole takes longer the more Einsums it has (s).
+double reserve_for(std::size_t n_einsums) {
+  constexpr double kMany = 1000, kEach = 3e-4;
+  return kEach * std::max(0.0, static_cast<double>(n_einsums) - kMany);
+}
+
+}  // namespace
+
+MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& problem,
+                             const MapperOptions& options, const MapperControl& control) {
+  const auto start = std::chrono::steady_clock::now();
+  Incumbent own;
+  MapperControl shared = control;
+  if (shared.incumbent == nullptr) shared.incumbent = &own;
+  const bool has_first =
+      choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
+  if (!has_first) return run_mapper(*choice.mapper, problem, options, control, all_mappers());
+
+  MapperOutcome first =
+      run_mapper(*choice.first, problem, options_of_first(options), shared, all_mappers());
+  MapperOptions rest = options;
+  const double reserve = reserve_for(problem.einsums.size());
+  if (rest.budget_seconds) *rest.budget_seconds -= seconds_since(start) + reserve;
+  const bool is_over =
+      is_cancelled(control.cancel) || (rest.budget_seconds && *rest.budget_seconds <= reserve);
+  if (is_over && has_mapping(first)) return first;
+  if (rest.budget_seconds) *rest.budget_seconds = std::max(0.0, *rest.budget_seconds);
+  MapperOutcome found = run_mapper(*choice.mapper, problem, rest, shared, all_mappers());
+  const Objective objective = options.objectives.front();
+  if (value_of(first, objective) < value_of(found, objective)) std::swap(first, found);
+  if (!found) return found;
+  SearchStatistics& search = found->search;
+  search.seconds = seconds_since(start);
+  if (first) search.mappings_evaluated += first->search.mappings_evaluated;
+  search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
+  return found;
+}
+
+}  // namespace sluice
