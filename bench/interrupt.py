@@ -36,7 +36,7 @@ from anytime import (LATE, add_pair_arguments, best_of, command_of, pairs_of, re
                      write_drawn)
 
 UNITS = {"GiB": 2**30, "MiB": 2**20}
-EARLY = 0.2  # s: before that a signal may end the program while it reads the specs
+EARLY = 0.05  # s: before that a signal may end the program while it is loaded
 
 
 def bytes_of(text):
@@ -79,6 +79,14 @@ def objective_of(document):
     return document["mappings"][0]["edp_js"] if document["mappings"] else None
 
 
+def bound_of(document):
+    """What no mapping is below, as far as a document says so; 0: it says nothing."""
+    guarantee = document.get("guarantee") or {}
+    if guarantee.get("kind") == "optimal":
+        return objective_of(document)
+    return (guarantee.get("kind") == "gap" and guarantee.get("bound")) or 0
+
+
 def look_at_document(text, row, statuses):
     """Notes what the document says in `row`; what is wrong with it."""
     try:
@@ -94,7 +102,7 @@ def look_at_document(text, row, statuses):
         if not all(mapping.get(name) for name in ("edp_js", "energy_j", "latency_s", "mapping")):
             yield "an incomplete mapping"
     guarantee = document["guarantee"] or {}
-    row["objective_js"], row["bound_js"] = objective_of(document), guarantee.get("bound")
+    row["objective_js"], row["bound_js"] = objective_of(document), bound_of(document)
     if document["mappings"] and guarantee.get("kind") not in ("gap", "optimal"):
         yield f"guarantee {guarantee.get('kind')}"
 
@@ -107,7 +115,8 @@ def look_at_folder(sluice, pair, folder, row):
             yield "nothing in the folder"
         return
     try:
-        kept = objective_of(json.loads(result.read_text()))
+        document = json.loads(result.read_text())
+        kept = objective_of(document)
     except ValueError:
         yield "no JSON in the folder"
         return
@@ -122,11 +131,14 @@ def look_at_folder(sluice, pair, folder, row):
     if row["objective_js"] is not None and kept != row["objective_js"]:
         yield "the folder has another result"
     row["objective_js"] = kept
+    row["bound_js"] = bound_of(document)
+    if kept is not None and row["bound_js"] > kept * (1 + 1e-9):
+        yield f"the folder's mapping of {kept} is below its bound of {row['bound_js']}"
 
 
 def look_at_resumed(arguments, pair, folder, row):
     """What goes on from the folder is no worse."""
-    before = row["objective_js"]
+    before, bound = row["objective_js"], row["bound_js"]
     command = command_of(arguments.sluice, *pair, arguments.mapper, arguments.threads,
                          "--memory", arguments.memory, "--progress", "none", "-o", str(folder),
                          "--budget", "1s")
@@ -138,6 +150,8 @@ def look_at_resumed(arguments, pair, folder, row):
     yield from (f"resumed: {fault}" for fault in look_at_document(text, row, ("ok", "no_mapping")))
     if before is not None and (row["objective_js"] or float("inf")) > before:
         yield f"resumed: {row['objective_js']} after {before}"
+    if bound and (row["bound_js"] or 0) < bound * (1 - 1e-9):
+        yield f"resumed: a bound of {row['bound_js']} after {bound}"
 
 
 def trial_faults(arguments, pair, trial, moment, folder, row):

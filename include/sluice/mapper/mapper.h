@@ -32,7 +32,7 @@ struct PruningRules {
   bool graph_first = true;            ///< price along paths of a graph of bounds, if it is short
   bool held_bounds = true;            ///< bound completions by what earlier Einsums hold
   bool redundant_templates = true;    ///< canonical storage orders and loop placements only
-  bool chains = true;                 ///< search the only Einsum's chains first
+  bool chains = true;                 ///< chains: bounds, starts of walks, proofs
 };
 
 /// Whether the outermost loop over a variable may have a smaller last tile (docs/mappers.md):

@@ -66,8 +66,7 @@ class Insides {
   }
 
  private:
-  /// What a mapping spends beyond what every mapping does, at least, if it does not beat the limit
-  /// (J).
+  /// What a mapping that beats the limit spends beyond what every mapping does, at most (J).
   double energy_beyond(Objective objective, double limit) const {
     const double seconds = std::max(all_.compute_s, all_.memory_s);
     switch (objective) {

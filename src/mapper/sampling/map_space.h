@@ -46,7 +46,7 @@ struct DemandingFanout {
   double wanted = 0;  ///< instances
 };
 
-/// The space that the fused mapper searches (mapper.md), to walk about in: the templates of each
+/// The space that the fused mapper searches (docs/mappers.md), to walk about in: the templates of each
 /// Einsum, and which pmappings can be joined. Safe to share between threads.
 class MapSpace {
  public:

@@ -4,7 +4,7 @@
 
 namespace sluice::fused {
 
-/// Whether two Einsums have the same pmappings but for names (mapper.md, idea 6): everything that
+/// Whether two Einsums have the same pmappings but for names: everything that
 /// decides them is equal, templates and constraints aside.
 bool same_problem(const BoundProblem& problem, const EinsumShape& a, const EinsumShape& b);
 

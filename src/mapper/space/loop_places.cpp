@@ -263,7 +263,7 @@ class LoopPlacer {
     return false;
   }
 
-  /// Temporal loops that may stand in a gap (mapper.md, template rules).
+  /// Temporal loops that may stand in a gap (docs/mappers.md).
   Variables temporal_variables(std::uint32_t gap) const {
     const bool is_fused = gap < fused_gaps_;
     if (is_fused && options_.max_fused_loops == 0) return 0;

@@ -66,7 +66,7 @@ struct Match {
   std::vector<bool> stop_before;
 };
 
-/// Whether the next Einsum can stand under all open loops of the prefix (mapper.md, "The space").
+/// Whether the next Einsum can stand under all open loops of the prefix (docs/mappers.md).
 std::optional<Match> match_spines(const Spine& prefix, const Spine& next);
 
 /// The rank of a tensor that a loop walks, or -1.

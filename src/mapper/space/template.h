@@ -107,7 +107,7 @@ struct TemplateLimits {
 
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop
 /// places are left out by rules that keep the optimum: a non-backing node is never above a fully
-/// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1, mapper.md).
+/// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1).
 std::vector<Template> enumerate_templates(const BoundProblem& problem, const EinsumShape& shape,
                                           const MapperOptions& options,
                                           const Constraints& constraints,

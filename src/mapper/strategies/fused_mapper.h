@@ -13,8 +13,8 @@ class FusedMapper final : public Mapper {
   bool wants_walks() const override { return true; }
   bool knows_larger_spaces() const override { return true; }
   bool prices_by_parts() const override { return true; }
-  /// Its compiled expressions know the policy overlap only, no networks that cost anything and no
-  /// cycles of systolic arrays.
+  /// Its compiled expressions know the policy overlap only; what they do not know of networks and
+  /// arrays: not_compiled().
   std::optional<UnpricedPart> unpriced(const BoundProblem& problem,
                                        const MapperOptions& options) const override;
   tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,

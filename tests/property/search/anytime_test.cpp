@@ -1,6 +1,7 @@
 // A search that proves has an answer long before its proof: walks run beside it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "mapper/space/template_lists.h"
@@ -175,13 +176,21 @@ TEST(Anytime, TheBoundOfOneEinsumRisesToTheOptimum) {
   const BoundProblem problem = one_convolution();
   MapperOptions options;
   options.threads = 2;
-  const auto best = run_mapper(fused(), problem, options, {});
+  options.pruning.chains = false;  // which prove it first
+  std::vector<double> told;
+  MapperControl control;
+  control.bound = [&told](double bound) { told.push_back(bound); };
+  const auto best = run_mapper(fused(), problem, options, control);
   ASSERT_TRUE(best.has_value());
   ASSERT_EQ(best->guarantee.kind, GuaranteeKind::kOptimal);
   const double optimum = best->mappings.front().cost.edp_js(), time = best->search.seconds;
+  EXPECT_GE(told.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_LE(told.back(), optimum * (1 + 1e-9));
   for (const double share : {0.1, 0.4, 0.6, 0.8, 0.9}) {
     options.budget_seconds = share * time;
     const auto found = run_mapper(fused(), problem, options, {});
+    ASSERT_TRUE(found.has_value() || share < 0.5) << share;
     if (!found) continue;
     EXPECT_GE(found->mappings.front().cost.edp_js(), optimum) << share;
     if (found->guarantee.kind == GuaranteeKind::kGap)

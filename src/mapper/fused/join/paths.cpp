@@ -249,7 +249,7 @@ JoinResult Search::search_in_rounds(
   if (!control_.asks_for_bound && limit_ > root * (1 + kFar)) scout(all, root);
   for (double share = first;; share *= kGrowth) {
     take_incumbent();
-    const bool is_near = limit_ <= root * (1 + near * share);
+    const bool is_near = root <= 0 || limit_ <= root * (1 + near * share);
     limit.limit = is_near ? limit_ : std::min(limit_, root * (1 + share));
     ThroughBounds paths = all;
     narrow(limit, &paths);

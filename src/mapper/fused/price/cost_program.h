@@ -19,7 +19,7 @@ struct FixedLoop {
 };
 
 /// A product over variable classes: the volume of a slot's tile (if any) times the trip counts of
-/// some loops. Every count of a template is a signed sum of such products (mapper.md, idea 5).
+/// some loops. Every count of a template is a signed sum of such products.
 /// Where windows move an output's tile, the class's factor is what its tiles cover (seen_factor.h).
 struct Monomial {
   std::int32_t slot = -1;  ///< a tile at this slot, or -1: no volume

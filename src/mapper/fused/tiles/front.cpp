@@ -34,7 +34,7 @@ PointSet criteria(const PointSet& points, const FrontOptions& options) {
 }
 
 /// Keeps corners of the lower-left hull only: E·L is quasi-concave, so over any set of completions
-/// its minimum is attained at one (mapper.md, idea 1). A point goes if two others (or one) that
+/// its minimum is attained at one. A point goes if two others (or one) that
 /// need no more of any reservation have it on or above the segment between them. Points: energy,
 /// latency, reservations.
 class HullFilter {

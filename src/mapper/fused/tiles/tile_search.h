@@ -21,8 +21,7 @@
 
 namespace sluice::fused {
 
-/// A test that a pmapping can still be part of a mapping that beats a known one (mapper.md, idea
-/// 3).
+/// A test that a pmapping can still be part of a mapping that beats a known one.
 struct SearchBound {
   static constexpr double kAboveRounding = 1 + 1e-9;  ///< what is as good is found again
 
