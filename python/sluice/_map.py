@@ -89,8 +89,8 @@ def map(
     :param threads: Threads to search with; the command line takes one a processor where none is
         given: 1 … 1024 (one a processor where none is given). Default: ``1``
     :param budget: Stop searching after this time, or so many mappings priced (not for fused), with
-        the best so far: `60s`, `1e6evals`, `60s,1e6evals`, none (a number is seconds). Default:
-        ``none``
+        the best so far: `60s`, `500ms`, `5min`, `1e6evals`, `60s,1e6evals`, none (a number is
+        seconds). Default: ``none``
     :param memory: End the search with the best so far where the program takes this much memory; the
         command line takes half of the machine's where none is given: `8GiB`, `500MB`, none (a
         number is bytes; half of the machine's where none is given). Default: ``none``
@@ -173,8 +173,8 @@ def bounds(
     :param threads: Threads to search with; the command line takes one a processor where none is
         given: 1 … 1024 (one a processor where none is given). Default: ``1``
     :param budget: Stop searching after this time, or so many mappings priced (not for fused), with
-        the best so far: `60s`, `1e6evals`, `60s,1e6evals`, none (a number is seconds). Default:
-        ``none``
+        the best so far: `60s`, `500ms`, `5min`, `1e6evals`, `60s,1e6evals`, none (a number is
+        seconds). Default: ``none``
     :param memory: End the search with the best so far where the program takes this much memory; the
         command line takes half of the machine's where none is given: `8GiB`, `500MB`, none (a
         number is bytes; half of the machine's where none is given). Default: ``none``
@@ -277,8 +277,8 @@ def sweep(
     :param threads: Threads to search with; the command line takes one a processor where none is
         given: 1 … 1024 (one a processor where none is given). Default: ``1``
     :param budget: Stop searching after this time, or so many mappings priced (not for fused), with
-        the best so far: `60s`, `1e6evals`, `60s,1e6evals`, none (a number is seconds). Default:
-        ``none``
+        the best so far: `60s`, `500ms`, `5min`, `1e6evals`, `60s,1e6evals`, none (a number is
+        seconds). Default: ``none``
     :param memory: End the search with the best so far where the program takes this much memory; the
         command line takes half of the machine's where none is given: `8GiB`, `500MB`, none (a
         number is bytes; half of the machine's where none is given). Default: ``none``
@@ -396,8 +396,8 @@ def design(
     :param threads: Threads to search with; the command line takes one a processor where none is
         given: 1 … 1024 (one a processor where none is given). Default: ``1``
     :param budget: Stop searching after this time, or so many mappings priced (not for fused), with
-        the best so far: `60s`, `1e6evals`, `60s,1e6evals`, none (a number is seconds). Default:
-        ``none``
+        the best so far: `60s`, `500ms`, `5min`, `1e6evals`, `60s,1e6evals`, none (a number is
+        seconds). Default: ``none``
     :param memory: End the search with the best so far where the program takes this much memory; the
         command line takes half of the machine's where none is given: `8GiB`, `500MB`, none (a
         number is bytes; half of the machine's where none is given). Default: ``none``

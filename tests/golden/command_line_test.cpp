@@ -85,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCall{{"map", "matmul", "simple", "--mapper", "fusd"}, 2, "did you mean `fused`?"},
         WrongCall{{"map", "matmul", "simple", "--mapper", "random", "--budget", "0evals"},
                   2,
-                  "a positive time such as 60s, 500ms or 5min, a number of mappings to price such as 1e6evals"},
+                  "a positive time such as 60s, 500ms or 5min, a number of mappings to price such "
+                  "as 1e6evals"},
         WrongCall{{"map", "matmul", "simple", "--budget", "10evals"}, 2, "give it a time"},
         WrongCall{{"map", "matmul", "simple", "--set", "M"}, 2, "--set NAME=VALUE"},
         WrongCall{{"map", "matmul", "simple", "--why", "--objective", "energy,latency"},

@@ -201,6 +201,14 @@ bool is_text(ReadContext& context, std::size_t file) {
   return false;
 }
 
+std::string hint_for(std::string_view line, std::string_view message) {
+  if (line.starts_with('\t')) return "lines are indented with spaces, not with tabs";
+  if (message.starts_with("end of map") || message.starts_with("end of sequence"))
+    return "a { or [ is not closed, or a value between them has one of its own, or a comma, and no "
+           "quotes";
+  return "";
+}
+
 }  // namespace
 
 std::vector<YamlPointer> parse_yaml(ReadContext& context, std::size_t file) {
@@ -218,9 +226,7 @@ std::vector<YamlPointer> parse_yaml(ReadContext& context, std::size_t file) {
     SourcePosition position{file, 0, 0};
     if (!error.mark.is_null()) position = {file, error.mark.line + 1, error.mark.column + 1};
     context.error(position, fmt::format("not valid YAML: {}", error.msg),
-                  context.sources().line(position).starts_with('\t')
-                      ? "lines are indented with spaces, not with tabs"
-                      : "");
+                  hint_for(context.sources().line(position), error.msg));
     return {};
   }
   return builder.documents;

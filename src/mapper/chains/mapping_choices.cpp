@@ -107,8 +107,7 @@ class Reader {
       const std::int64_t trips = around / inside;
       around = inside;
       if (trips > 1)
-        steps->push_back(
-            ChainLoop{static_cast<std::size_t>(own - space.begin()), trips, spatial});
+        steps->push_back(ChainLoop{static_cast<std::size_t>(own - space.begin()), trips, spatial});
       return true;
     }
     return true;  // a loop of its neighbours

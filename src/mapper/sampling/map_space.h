@@ -46,8 +46,8 @@ struct DemandingFanout {
   double wanted = 0;  ///< instances
 };
 
-/// The space that the fused mapper searches (docs/mappers.md), to walk about in: the templates of each
-/// Einsum, and which pmappings can be joined. Safe to share between threads.
+/// The space that the fused mapper searches (docs/mappers.md), to walk about in: the templates of
+/// each Einsum, and which pmappings can be joined. Safe to share between threads.
 class MapSpace {
  public:
   MapSpace(const BoundProblem& problem, const MapperOptions& options,

@@ -100,8 +100,8 @@ void Walks::take_known(sampling::SamplingRun* run) {
   constexpr double kWorthIt = 0.999;
   if (control_.incumbent == nullptr) return;
   const CostTotals* best = run->record().best();
-  const double own = best != nullptr ? *run->record().objective(*best)
-                                     : std::numeric_limits<double>::infinity();
+  const double own =
+      best != nullptr ? *run->record().objective(*best) : std::numeric_limits<double>::infinity();
   const double known = control_.incumbent->objective();
   if (!(known < kWorthIt * own) || known == known_) return;
   known_ = known;

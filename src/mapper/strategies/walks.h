@@ -71,9 +71,9 @@ class Walks {
   bool takes_chains_;
   std::shared_ptr<BestOfWalks> others_;
   double known_ = std::numeric_limits<double>::infinity();  ///< the last one of take_known()
-  double evaluations_before_ = 0;  ///< of the stages before
-  int tries_;                      ///< of each Einsum when the best is polished
-  sampling::Genome other_;         ///< of polish_other()
+  double evaluations_before_ = 0;                           ///< of the stages before
+  int tries_;               ///< of each Einsum when the best is polished
+  sampling::Genome other_;  ///< of polish_other()
   std::size_t n_other_rounds_ = 0;
 };
 

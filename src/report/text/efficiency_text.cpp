@@ -34,7 +34,9 @@ std::vector<std::pair<std::string, std::string>> rates_text(const Console& conso
   add(known.power_w, "W");
   std::vector<std::pair<std::string, std::string>> fields;
   if (!parts.empty())
-    fields.emplace_back(known.operations_per_s ? "rate" : known.operations_per_j ? "efficiency" : "power",
+    fields.emplace_back(known.operations_per_s   ? "rate"
+                        : known.operations_per_j ? "efficiency"
+                                                 : "power",
                         fmt::format("{}", fmt::join(parts, ", ")));
   if (cost.area_m2) fields.emplace_back("area", area_text(console, problem.arch, *cost.area_m2));
   return fields;

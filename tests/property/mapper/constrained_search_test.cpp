@@ -135,12 +135,26 @@ TEST(ConstrainedSearch, BoundsTheTileAtAMemory) {
 TEST(ConstrainedSearch, NamesTheConstraintThatLeavesNothing) {
   const Found found = map_with(R"(  tiles:
   - {name: harmless, memory: Buffer, rank_variable: p, minimum: 1}
-  - {name: too big, memory: Local, rank_variable: m, minimum: 8}
-  storage: [{name: all of it, memory: Local, keep: [A]}]
+  - {name: too wide, memory: Local, tensors: [B], rank_variable: m, minimum: 8}
+  - {name: too high, memory: Local, tensors: [B], rank_variable: n, minimum: 2}
+  fusion: [{name: on chip, tensor: B, memory: Local}]
 )");
   ASSERT_FALSE(found.result.has_value());
-  EXPECT_EQ(found.result.error().reason.substr(0, 53),
-            "constraints leave no mapping: all of it, too big (Ein");
+  const std::string wanted = "constraints leave no mapping: too wide, too high, on chip (";
+  EXPECT_EQ(found.result.error().reason.substr(0, wanted.size()), wanted);
+}
+
+/// A node that stands above the loops which it sinks through counts where it is written, and takes
+/// the room that it has further in.
+TEST(ConstrainedSearch, ATileThatSinksNeedsNoRoom) {
+  const Found found = map_with(R"(  tiles: [{memory: Local, rank_variable: m, minimum: 8}]
+  storage: [{memory: Local, keep: [A]}]
+)");
+  ASSERT_TRUE(found.result.has_value()) << found.result.error().reason;
+  EXPECT_TRUE(constraint_violations(*found.specs.constraints,
+                                    *bind(*found.specs.workload, *found.specs.arch),
+                                    found.mapping())
+                  .empty());
 }
 
 /// Under each constraint the mapper's optimum keeps it, and where the free optimum does, too, it

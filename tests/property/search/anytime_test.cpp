@@ -184,7 +184,7 @@ TEST(Anytime, TheBoundOfOneEinsumRisesToTheOptimum) {
   ASSERT_TRUE(best.has_value());
   ASSERT_EQ(best->guarantee.kind, GuaranteeKind::kOptimal);
   const double optimum = best->mappings.front().cost.edp_js(), time = best->search.seconds;
-  EXPECT_GE(told.size(), 3U);
+  EXPECT_GE(told.size(), 2U);
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
   EXPECT_LE(told.back(), optimum * (1 + 1e-9));
   for (const double share : {0.1, 0.4, 0.6, 0.8, 0.9}) {

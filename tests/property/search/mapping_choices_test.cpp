@@ -82,9 +82,8 @@ TEST(MappingChoices, WalksGoOnFromTheIncumbent) {
     walks.walk(0, 0);
     ++n_found;
     const CostTotals* best = walks.run()->record().best();
-    n_taken += best != nullptr &&
-               objective_value(objective, best->energy_j, best->latency_s) <=
-                   (1 + kSums) * objective_value(objective, *cost);
+    n_taken += best != nullptr && objective_value(objective, best->energy_j, best->latency_s) <=
+                                      (1 + kSums) * objective_value(objective, *cost);
   }
   EXPECT_GE(n_taken * 10, 9 * n_found);
 }

@@ -1,6 +1,6 @@
 // Constraints on storage, tiles and loop orders drawn at random, on machines with forks among
-// others: whatever a mapper finds keeps them, mappers of one space find the same, templates that are
-// left out as redundant are no better, and what the free optimum keeps anyway costs nothing.
+// others: whatever a mapper finds keeps them, mappers of one space find the same, templates that
+// are left out as redundant are no better, and what the free optimum keeps anyway costs nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
