@@ -90,7 +90,9 @@ class TemplateEnumerator {
     for (std::size_t n = 0; n < most_choices() && !is_cancelled(limits_.cancel); ++n) {
       const std::uint64_t first = (n + (limits_.seed << 32U)) * holders_.size();
       const auto pick = [&](std::size_t index) {
-        return n == 0 ? all_tensors() : n == 1 ? TensorMask{0} : KeyHash::mix(first + index);
+        if (n < 2) return n == 0 ? all_tensors() : TensorMask{0};
+        const TensorMask half = KeyHash::mix(first + index);
+        return n % 2 == 0 ? half & KeyHash::mix(half) : half;  // few nodes are often better
       };
       if (draw_kept(pick) && drawn.insert(held_).second) order_slots();
       required_.clear();
@@ -439,7 +441,7 @@ class TemplateEnumerator {
   const BoundEinsum& bound_;
   std::uint32_t compute_;
   const TemplateLimits& limits_;
-  static constexpr std::size_t kMostCounted = 20'000;
+  static constexpr std::size_t kMostCounted = 50'000;
   bool counts_choices_ = false;
   std::size_t n_choices_ = 0;      ///< met so far
   std::size_t n_all_choices_ = 0;  ///< where they were counted
