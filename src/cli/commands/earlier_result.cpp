@@ -49,6 +49,16 @@ double bound_in(const nlohmann::json& json, double objective) {
   return kind == "optimal" ? objective : 0;
 }
 
+/// Of the mapping, as the document has it; 0 where it has none.
+double told_objective(const nlohmann::json& json, Objective objective) {
+  const nlohmann::json mappings = part_of(json, "mappings");
+  if (!mappings.is_array() || mappings.empty()) return 0;
+  const char* key = objective == Objective::kEnergy    ? "energy_j"
+                    : objective == Objective::kLatency ? "latency_s"
+                                                       : "edp_js";
+  return number_at(mappings.front(), key);
+}
+
 /// The space that the document names; what it proves of it is in bound_in().
 Guarantee space_in(const nlohmann::json& json) {
   const nlohmann::json guarantee = part_of(json, "guarantee");
@@ -150,6 +160,8 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
   set_best(mapping_in_folder(arguments, result), result, &earlier);
   if (!earlier.best) return earlier;
+  earlier.is_as_told =
+      told_objective(*document, result.options->objectives.front()) == *earlier.objective;
   earlier.space = space_in(*document);
   if (is_single(*result.options) &&
       proves_for(text_at(*document, "mapper"), result.options->mapper))

@@ -66,7 +66,7 @@ void tell(const EarlierResult& earlier, const std::string& folder, const RunResu
 void go_on_from(const EarlierResult& earlier, const MapperOptions& options, SearchWatch* watch,
                 MapperControl* control) {
   const bool is_single = options.objectives.size() == 1 && options.top == 1;
-  if (!earlier.best || !earlier.best->cost || earlier.is_damaged || !is_single) {
+  if (!earlier.is_as_told || !is_single) {  // it may be one of another space
     control->known_objective = earlier.objective;
     return;
   }

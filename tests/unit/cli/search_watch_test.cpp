@@ -106,6 +106,34 @@ TEST_F(SearchWatchTest, TheFolderHoldsTheBestSoFarWhileTheSearchGoesOn) {
   watch.finish();
 }
 
+TEST_F(SearchWatchTest, TheFolderHoldsTheBoundThatIsKnown) {
+  mapped_.cost.energy_j *= 10;
+  const auto bound_is = [&](double bound) {
+    for (int i = 0; i < 200; ++i) {
+      const nlohmann::json written = document();
+      if (!written.is_null() && written["guarantee"]["bound"] == bound) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  };
+  ProgressLine progress(console_, ProgressStyle::kNone);
+  {
+    SearchWatch watch(fused(), result_, output(), std::nullopt, &progress);
+    watch.incumbent()->offer(10 * edp_, mapped_);
+    watch.take_bound(5 * edp_);
+    EXPECT_TRUE(bound_is(5 * edp_));
+    watch.take_bound(6 * edp_);
+    EXPECT_TRUE(bound_is(6 * edp_));
+    watch.finish();
+  }
+  SearchWatch watch(fused(), result_, output(), 10 * edp_, &progress);
+  watch.go_on_from(10 * edp_, mapped_);
+  EXPECT_EQ(watch.incumbent()->objective(), 10 * edp_);
+  watch.take_bound(7 * edp_);  // no better mapping is found
+  EXPECT_TRUE(bound_is(7 * edp_));
+  watch.finish();
+}
+
 // A file that is written takes the place of the one before.
 TEST_F(SearchWatchTest, WritesTheSpecsOnce) {
   ProgressLine progress(console_, ProgressStyle::kNone);
