@@ -20,8 +20,8 @@ struct EarlierResult {
   std::optional<MappingOutcome> best;
   std::optional<double> objective;
   bool is_as_told = false;  ///< the mapping costs what the document says: no hand has changed it
-  Guarantee space;   ///< names what the search was for, and proves nothing
-  double bound = 0;  ///< that no mapping's first objective is below, as far as it says so
+  Guarantee space;          ///< names what the search was for, and proves nothing
+  double bound = 0;         ///< that no mapping's first objective is below, as far as it says so
 };
 
 /// None where there is no result. Throws Failure where it cannot be read.
