@@ -160,7 +160,8 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
   set_best(mapping_in_folder(arguments, result), result, &earlier);
   if (!earlier.best) return earlier;
-  earlier.is_as_told =
+  earlier.is_incumbent =
+      is_single(*result.options) &&
       told_objective(*document, result.options->objectives.front()) == *earlier.objective;
   earlier.space = space_in(*document);
   if (is_single(*result.options) &&

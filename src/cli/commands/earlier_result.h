@@ -19,9 +19,10 @@ struct EarlierResult {
   /// Where it is of the same specs and options: its mapping, and the first objective of that.
   std::optional<MappingOutcome> best;
   std::optional<double> objective;
-  bool is_as_told = false;  ///< the mapping costs what the document says: no hand has changed it
-  Guarantee space;          ///< names what the search was for, and proves nothing
-  double bound = 0;         ///< that no mapping's first objective is below, as far as it says so
+  /// The mapping is the one of the search, at the cost that the document says, and the only one.
+  bool is_incumbent = false;
+  Guarantee space;   ///< names what the search was for, and proves nothing
+  double bound = 0;  ///< that no mapping's first objective is below, as far as it says so
 };
 
 /// None where there is no result. Throws Failure where it cannot be read.

@@ -63,10 +63,8 @@ void tell(const EarlierResult& earlier, const std::string& folder, const RunResu
 }
 
 /// The search has the earlier mapping in hand, and its bound.
-void go_on_from(const EarlierResult& earlier, const MapperOptions& options, SearchWatch* watch,
-                MapperControl* control) {
-  const bool is_single = options.objectives.size() == 1 && options.top == 1;
-  if (!earlier.is_as_told || !is_single) {  // it may be one of another space
+void go_on_from(const EarlierResult& earlier, SearchWatch* watch, MapperControl* control) {
+  if (!earlier.is_incumbent) {  // a hand may have changed it
     control->known_objective = earlier.objective;
     return;
   }
@@ -98,7 +96,7 @@ void search(const Run& run, RunResult& result) {
       watch.show(phase, fraction);
     };
   control.incumbent = watch.incumbent();
-  if (earlier && !earlier->is_proven) go_on_from(*earlier, *result.options, &watch, &control);
+  if (earlier && !earlier->is_proven) go_on_from(*earlier, &watch, &control);
   leftovers().clear();
   control.leftovers = &leftovers();
   control.bound = [&watch](double bound) { watch.take_bound(bound); };

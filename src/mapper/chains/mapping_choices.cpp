@@ -9,131 +9,99 @@
 
 #include "chain_choice.h"
 #include "einsum_search.h"
+#include "mapper/common/contains.h"
+#include "mapper/request/einsum_walk.h"
 
 namespace sluice::chains {
 namespace {
 
-/// Chains of all Einsums, as a mapping has them.
-class Reader {
+/// One Einsum's chain, as a mapping has it.
+struct ReadChain {
+  Chain chain;
+  std::size_t n_shared = 0;  ///< steps above the innermost split
+};
+
+class ChainReader {
  public:
-  Reader(const BoundProblem& problem, const Mapping& mapping)
-      : problem_(problem), chains_(problem.einsums.size()) {
-    is_read_ = read(mapping.nodes, {}, 0) && has_all();
+  ChainReader(const BoundProblem& problem, const EinsumWalk& way)
+      : space_(problem.workload[way.einsum].iteration_space), way_(way) {
+    for (const VariableRange& range : space_) tile_.push_back(range.size);
   }
 
-  struct Read {
-    Chain chain;
-    std::size_t n_shared = 0;  ///< steps above the innermost split
-  };
-  bool is_read() const { return is_read_; }
-  const Read& operator[](std::size_t einsum) const { return *chains_[einsum]; }
+  /// Nothing where chains have no such steps.
+  std::optional<ReadChain> read() {
+    if (way_.has_collective || !are_sequential()) return std::nullopt;
+    ReadChain read;
+    read.chain.compute = way_.compute;
+    for (std::size_t s = 0; s < way_.steps.size(); ++s) {
+      if (s == way_.n_above_splits) read.n_shared = read.chain.steps.size();
+      if (!add(way_.steps[s], &read.chain.steps)) return std::nullopt;
+    }
+    if (way_.steps.size() == way_.n_above_splits) read.n_shared = read.chain.steps.size();
+    if (std::any_of(tile_.begin(), tile_.end(), [](std::int64_t left) { return left != 1; }))
+      return std::nullopt;
+    return read;
+  }
 
  private:
-  using Nodes = std::vector<const Node*>;
-
-  bool has_all() const {
-    return std::all_of(chains_.begin(), chains_.end(),
-                       [](const auto& chain) { return chain.has_value(); });
+  bool are_sequential() const {
+    return std::all_of(way_.splits.begin(), way_.splits.end(), [](const SplitNode* split) {
+      return split->kind == SplitKind::kSequential;
+    });
   }
 
-  /// `above`: the nodes around the list, of which so many are above a split.
-  bool read(const NodeList& nodes, Nodes above, std::size_t n_shared) {
-    for (const Node& node : nodes) {
-      if (const auto* split = std::get_if<SplitNode>(&node.kind)) {
-        if (split->kind != SplitKind::kSequential) return false;
-        for (const NodeList& child : split->children)
-          if (!read(child, above, above.size())) return false;
-      } else if (const auto* compute = std::get_if<ComputeNode>(&node.kind)) {
-        if (!read_einsum(*compute, above, n_shared)) return false;
-      } else {
-        above.push_back(&node);
-      }
-    }
-    return true;
-  }
-
-  bool read_einsum(const ComputeNode& compute, const Nodes& above, std::size_t n_shared) {
-    auto& read = chains_[compute.einsum.index()];
-    if (read) return false;
-    read.emplace();
-    read->chain.compute = compute.component;
-    std::vector<std::int64_t> tile;
-    for (const VariableRange& range : problem_.workload[compute.einsum].iteration_space)
-      tile.push_back(range.size);
-    for (std::size_t n = 0; n < above.size(); ++n) {
-      if (!add(*above[n], compute.einsum, &tile, &read->chain.steps)) return false;
-      if (n + 1 == n_shared) read->n_shared = read->chain.steps.size();
-    }
-    return std::all_of(tile.begin(), tile.end(), [](std::int64_t left) { return left == 1; });
-  }
-
-  bool add(const Node& node, EinsumId einsum, std::vector<std::int64_t>* tile,
-           ChainSteps* steps) const {
-    if (const auto* storage = std::get_if<StorageNode>(&node.kind))
-      return add_storage(*storage, einsum, steps);
-    if (const auto* loop = std::get_if<TemporalNode>(&node.kind))
-      return !loop->initial_tile_shape &&
-             add_loop(loop->variables, loop->tile_shape, {}, einsum, tile, steps);
-    if (const auto* loop = std::get_if<SpatialNode>(&node.kind))
-      return !loop->initial_tile_shape &&
-             add_loop(loop->variables, loop->tile_shape,
-                      std::pair(loop->component, loop->dimension), einsum, tile, steps);
-    return false;  // a collective
-  }
-
-  bool add_storage(const StorageNode& node, EinsumId einsum, ChainSteps* steps) const {
-    if (node.resident || node.incremental || node.shared_by) return false;
-    const auto serves = [&](TensorId tensor) {
-      return problem_[einsum].local_tensor[tensor.index()] >= 0 &&
-             (node.einsums.empty() ||
-              std::find(node.einsums.begin(), node.einsums.end(), einsum) != node.einsums.end());
-    };
-    for (const TensorId tensor : node.tensors)
-      if (serves(tensor)) steps->push_back(ChainNode{tensor, node.component, node.sliding});
-    return true;
-  }
-
-  bool add_loop(const std::vector<RankVariableId>& variables, std::int64_t inside,
-                std::optional<std::pair<ComponentId, std::uint32_t>> spatial, EinsumId einsum,
-                std::vector<std::int64_t>* tile, ChainSteps* steps) const {
-    const std::vector<VariableRange>& space = problem_.workload[einsum].iteration_space;
-    for (const RankVariableId variable : variables) {
-      const auto own = std::find_if(space.begin(), space.end(), [&](const VariableRange& range) {
-        return range.variable == variable;
-      });
-      if (own == space.end()) continue;
-      std::int64_t& around = (*tile)[static_cast<std::size_t>(own - space.begin())];
-      if (inside < 1 || around % inside != 0) return false;
-      const std::int64_t trips = around / inside;
-      around = inside;
-      if (trips > 1)
-        steps->push_back(ChainLoop{static_cast<std::size_t>(own - space.begin()), trips, spatial});
+  bool add(const WalkedStep& step, ChainSteps* steps) {
+    if (const auto* storage = std::get_if<StorageNode>(&step.node->kind)) {
+      if (storage->resident || storage->incremental || storage->shared_by) return false;
+      for (const TensorId tensor : storage->tensors)
+        if (contains(step.storage->tensors, tensor))
+          steps->push_back(ChainNode{tensor, storage->component, storage->sliding});
       return true;
     }
-    return true;  // a loop of its neighbours
+    if (const auto* loop = std::get_if<TemporalNode>(&step.node->kind))
+      return add_loop(*loop, step.loop, {}, steps);
+    const auto& loop = std::get<SpatialNode>(step.node->kind);
+    return add_loop(loop, step.loop, std::pair(loop.component, loop.dimension), steps);
   }
 
-  const BoundProblem& problem_;
-  std::vector<std::optional<Read>> chains_;  ///< per Einsum
-  bool is_read_ = false;
+  template <class LoopNode>
+  bool add_loop(const LoopNode& node, const WalkedLoop& loop,
+                std::optional<std::pair<ComponentId, std::uint32_t>> spatial, ChainSteps* steps) {
+    const auto own = std::find_if(space_.begin(), space_.end(), [&](const VariableRange& range) {
+      return range.variable == loop.variable;
+    });
+    const auto variable = static_cast<std::size_t>(own - space_.begin());
+    const std::int64_t around = std::exchange(tile_[variable], node.tile_shape);
+    if (node.initial_tile_shape || node.tile_shape < 1 || around % node.tile_shape != 0)
+      return false;
+    steps->push_back(ChainLoop{variable, around / node.tile_shape, spatial});
+    return true;
+  }
+
+  const std::vector<VariableRange>& space_;
+  const EinsumWalk& way_;
+  std::vector<std::int64_t> tile_;  ///< per variable, inside the steps read
 };
 
 }  // namespace
 
 std::optional<sampling::Genome> choices_of(const Mapping& mapping, const CostTotals& whole,
                                            sampling::MapSpace* space, sampling::FanoutUse* use) {
-  const Reader read(space->problem(), mapping);
-  if (!read.is_read()) return std::nullopt;
-  const Objective objective = space->options().objectives.front();
-  const EinsumChains::Worth price = worth(objective, whole);
-  sampling::Genome genome;
-  for (std::size_t e = 0; e < space->n_einsums(); ++e) {
-    const ChainSteps& steps = read[e].chain.steps;
+  const BoundProblem& problem = space->problem();
+  const std::vector<EinsumWalk> ways = walks_of(problem.workload, mapping);
+  if (ways.size() != space->n_einsums()) return std::nullopt;
+  const EinsumChains::Worth price = worth(space->options().objectives.front(), whole);
+  sampling::Genome genome(ways.size());
+  for (const EinsumWalk& way : ways) {
+    const auto read = ChainReader(problem, way).read();
+    if (!read) return std::nullopt;
+    const ChainSteps& steps = read->chain.steps;
     const ChainSteps shared(steps.begin(),
-                            steps.begin() + static_cast<std::ptrdiff_t>(read[e].n_shared));
-    auto choice = choice_of(read[e].chain, e, price, nullptr, shared, space, use);
+                            steps.begin() + static_cast<std::ptrdiff_t>(read->n_shared));
+    const std::size_t e = way.einsum.index();
+    auto choice = choice_of(read->chain, e, price, nullptr, shared, space, use);
     if (!choice) return std::nullopt;
-    genome.push_back(std::move(choice->choice));
+    genome[e] = std::move(choice->choice);
   }
   if (!space->joins(genome)) return std::nullopt;
   return genome;

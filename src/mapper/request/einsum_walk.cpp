@@ -82,10 +82,16 @@ class TreeWalker {
   }
 
   void pass(const SplitNode& node, const std::vector<EinsumId>& below, LoopTiles& tiles) {
-    for (const EinsumId einsum : below) ways_[einsum.index()].splits.push_back(&node);
+    for (const EinsumId einsum : below) {
+      EinsumWalk& way = ways_[einsum.index()];
+      way.splits.push_back(&node);
+      way.n_above_splits = way.steps.size();
+    }
     for (const NodeList& child : node.children) walk(child, tiles);
   }
-  void pass(const CollectiveNode&, const std::vector<EinsumId>&, LoopTiles&) {}
+  void pass(const CollectiveNode&, const std::vector<EinsumId>& below, LoopTiles&) {
+    for (const EinsumId einsum : below) ways_[einsum.index()].has_collective = true;
+  }
   void pass(const ComputeNode& node, const std::vector<EinsumId>&, LoopTiles&) {
     ways_[node.einsum.index()].compute = node.component;
     order_.push_back(node.einsum);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -35,6 +36,8 @@ struct EinsumWalk {
   ComponentId compute;
   std::vector<WalkedStep> steps;
   std::vector<const SplitNode*> splits;
+  std::size_t n_above_splits = 0;  ///< steps above the innermost split
+  bool has_collective = false;     ///< one stands on the way
 };
 
 /// Whether a constraint, which may be limited to one Einsum, concerns this one.
