@@ -15,7 +15,7 @@ constexpr std::int64_t kMostMappings = 3'000;
 TEST(CompoundMapper, FindsWhatBruteForceFindsOverEveryCutFrameNestAndCollective) {
   const Mapper* compound = standard_mappers().find("compound");
   ASSERT_NE(compound, nullptr);
-  const testing::RandomCases cases = testing::random_cases(300);
+  const testing::RandomCases cases = testing::random_cases(200);
   std::int64_t mappings = 0;
   oracle::CompoundTally tally;
   for (std::int64_t i = 0; i < cases.count; ++i) {

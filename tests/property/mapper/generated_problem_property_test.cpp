@@ -55,7 +55,7 @@ TEST(GeneratedProblem, ShrinksToOneThatDiffersAsItIsPrinted) {
   const BlindToWindows blind;
   oracle::Extras extras;
   extras.windowed_outputs = extras.shared_windows = true;
-  const testing::RandomCases cases = testing::random_cases(20);
+  const testing::RandomCases cases = testing::random_cases(14);
   std::int64_t shrunk = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

@@ -110,7 +110,7 @@ std::string text_of(const char* name, const oracle::AgreementCase& drawn, const 
 
 TEST(CompoundAndFused, AgreeToTheLastBitWhereTheirSpacesMeet) {
   constexpr Objective kObjectives[] = {Objective::kEnergy, Objective::kLatency, Objective::kEdp};
-  const testing::RandomCases cases = testing::random_cases(300);
+  const testing::RandomCases cases = testing::random_cases(200);
   Tally tally;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

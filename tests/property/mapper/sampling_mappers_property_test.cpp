@@ -31,7 +31,7 @@ double objective_of(const MappedResult& mapped, Objective objective) {
 class ExhaustiveSearch : public ::testing::TestWithParam<ImperfectFactors> {};
 
 TEST_P(ExhaustiveSearch, FindsTheOptimumThatTheFusedMapperProves) {
-  const testing::RandomCases cases = testing::random_cases(60);
+  const testing::RandomCases cases = testing::random_cases(36);
   int compared = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

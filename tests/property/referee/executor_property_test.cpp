@@ -20,7 +20,7 @@ std::string report(const triples::Triple& triple) {
 // Counts, occupancy, padding, merging reads and legality of random workloads, architectures and
 // mappings, and numbers that equal the plain evaluation.
 TEST(Executor, AgreesWithTheModelOnRandomTriples) {
-  const testing::RandomCases cases = testing::random_cases(2000);
+  const testing::RandomCases cases = testing::random_cases(1400);
   std::int64_t legal = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

@@ -56,7 +56,7 @@ Result<BoundProblem> load(const std::string& text) {
 
 TEST(LowerBounds, HoldForEveryLegalMapping) {
   constexpr double kRounding = 1 + 1e-12;
-  const testing::RandomCases cases = testing::random_cases(3000);
+  const testing::RandomCases cases = testing::random_cases(2000);
   std::int64_t n_priced = 0, n_padded = 0, n_perfect = 0, n_sharper = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

@@ -91,7 +91,7 @@ Constraints drawn_constraints(const BoundProblem& problem, std::mt19937_64* rand
 
 // Who prices each mapping by the model knows no bounds.
 TEST(OverriddenRules, FusedFindsWhatExhaustiveDoesUnderDrawnConstraints) {
-  const testing::RandomCases cases = testing::random_cases(100);
+  const testing::RandomCases cases = testing::random_cases(60);
   std::int64_t compared = 0, overridden = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

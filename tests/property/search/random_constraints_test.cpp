@@ -148,7 +148,7 @@ void check(const BoundProblem& problem, const MapperOptions& free, const Constra
 }
 
 TEST(RandomConstraints, AreKeptByAllMappersAndCostNothingWhereTheOptimumKeepsThem) {
-  const testing::RandomCases cases = testing::random_cases(30);
+  const testing::RandomCases cases = testing::random_cases(20);
   Tally tally;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

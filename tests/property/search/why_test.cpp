@@ -96,7 +96,7 @@ class WhyAgainstBruteForce {
 };
 
 TEST(Why, AnswersAreWhatBruteForceFinds) {
-  const testing::RandomCases cases = testing::random_cases(25);
+  const testing::RandomCases cases = testing::random_cases(16);
   WhyAgainstBruteForce check;
   std::int64_t explained = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {

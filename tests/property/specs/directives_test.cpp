@@ -254,7 +254,7 @@ std::string rows_beyond(const Cost& cost, const Cost& other, const BoundProblem&
 // Random mappings: those that directives can say cost the same when they come back, and say the
 // same.
 TEST(Directives, OfRandomMappingsComeBack) {
-  const testing::RandomCases cases = testing::random_cases(1500);
+  const testing::RandomCases cases = testing::random_cases(1000);
   std::int64_t n_said = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);

@@ -100,7 +100,7 @@ TEST(Model, PricesAFusedMappingAsTheSumOfItsEinsums) {
 }
 
 TEST(Referee, LosesNothingByDroppingDominatedNests) {
-  const testing::RandomCases cases = testing::random_cases(60);
+  const testing::RandomCases cases = testing::random_cases(40);
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     const oracle::RandomCase drawn = oracle::random_case(seed, kFewNests);
