@@ -120,14 +120,16 @@ class Allowance {
   /// Whether one that was too short is at least twice as long now, `elapsed` seconds after the
   /// first search began.
   bool grows_by(double elapsed) {
-    if (!is_short_ || kShare * elapsed < 2 * seconds_) return false;
-    seconds_ = kShare * elapsed;
+    const double seconds = (elapsed < kLong ? kShare : kShareOfLong) * elapsed;
+    if (!is_short_ || seconds < 2 * seconds_) return false;
+    seconds_ = seconds;
     is_short_ = false;
     return true;
   }
 
  private:
   static constexpr double kShare = 0.1, kOfBudget = 0.8, kFurtherIn = 0.4;
+  static constexpr double kLong = 10, kShareOfLong = 0.4;  // s; whoever has no budget wants to know
   double seconds_;
   bool is_short_ = false;
 };
@@ -221,11 +223,8 @@ RelaxedBound::RelaxedBound(const BoundProblem& problem, const MapperOptions& opt
 /// From the outermost cut on, which is soon done, further in, which tells more.
 void RelaxedBound::search() {
   const bool has_core = options_.threads > 1;
-  const double rest =  // times what the last search took
-      !options_.budget_seconds ? 10
-      : has_core               ? 0.5
-                               : 2;
-  constexpr double kStep = 0.1;  // s
+  const double rest = options_.budget_seconds && has_core ? 0.5 : 2;  // times what a search took
+  constexpr double kStep = 0.1;                                       // s
   const auto began = std::chrono::steady_clock::now();
   if (!thread_.pause(bounds_begin_s(options_.budget_seconds.has_value())))
     return;  // the search has ended at once

@@ -414,7 +414,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
     return *std::move(by_chains.proven);
   }
   begin_bounds(!by_chains.know_no_more);
-  told->set_proving(options.budget_seconds.has_value());
+  told->set_proving(true);
   MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
   told->set_proving(false);
   const bool is_open = may_be_beaten(outcome, options);

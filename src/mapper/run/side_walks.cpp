@@ -1,5 +1,6 @@
 #include "side_walks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -20,6 +21,8 @@ constexpr SideWalks::Pace kOnABudget{0.1, 1.0, 0.5};
 constexpr SideWalks::Pace kOfOneOnABudget{0.1, 0.3, 0.25};  // chains find more
 constexpr SideWalks::Pace kOfManyOnABudget{0.1, 1.5, 0.5};
 constexpr double kShareOfLittle = 0.25;
+constexpr double kLong = 3;  // s: whoever has no budget still wants an answer by now
+constexpr double kShareOfLong = 0.25;
 constexpr std::size_t kMany = 8;    // Einsums
 constexpr unsigned kSeedBits = 20;  // of what a user asks for, at most
 
@@ -46,6 +49,13 @@ SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
       n_others_(options.threads - 1),
       thread_(nullptr, [this](SideThread& thread) { walk_on(&thread); }) {}
 
+double SideWalks::seconds_until_next(double walked, double elapsed) const {
+  const auto from = [&](double share) { return (walked - pace_.free) / share - elapsed; };
+  const double wait = from(pace_.share);
+  if (pace_.share >= kShareOfLong || (leaves_it_ && leaves_it_())) return wait;
+  return std::min(wait, std::max(from(kShareOfLong), kLong - elapsed));
+}
+
 void SideWalks::walk_on(SideThread* thread) {
   const Clock::time_point start = Clock::now();
   if (problem_.einsums.empty()) return;  // there is one mapping
@@ -65,8 +75,11 @@ void SideWalks::walk_on(SideThread* thread) {
     walked += took;
     evaluations_ = walks.evaluations();
     if (leaves_it_ && leaves_it_() && !thread->pause(took / kShareOfLittle - took)) return;
-    while (!thread->is_awake() && walked > pace_.free + pace_.share * seconds_since(start))
-      if (!thread->pause((walked - pace_.free) / pace_.share - seconds_since(start))) return;
+    while (!thread->is_awake()) {
+      const double wait = seconds_until_next(walked, seconds_since(start));
+      if (wait <= 0) break;
+      if (!thread->pause(wait)) return;
+    }
   }
 }
 

@@ -46,6 +46,8 @@ class SideWalks {
 
  private:
   void walk_on(SideThread* thread);
+  /// Until the walks' share of what has passed is more than what they had.
+  double seconds_until_next(double walked, double elapsed) const;
   /// So long at most, and until the walks have ended.
   template <class Condition>
   void wait_while(const Condition& condition, double seconds);
