@@ -127,9 +127,11 @@ function(sluice_add_tests)
   add_executable(sluice_fuzz EXCLUDE_FROM_ALL tests/fuzz/main.cpp)
   sluice_compile_flags(sluice_fuzz)
   target_link_libraries(sluice_fuzz PRIVATE sluice_oracle)
+  sluice_use_allocator(sluice_fuzz)
   add_executable(sluice_fuzz_triples EXCLUDE_FROM_ALL tests/fuzz/triples_main.cpp)
   sluice_compile_flags(sluice_fuzz_triples)
   target_link_libraries(sluice_fuzz_triples PRIVATE sluice_triples)
+  sluice_use_allocator(sluice_fuzz_triples)
 
   # What `./dev sanitize` runs.
   add_custom_target(sanitized DEPENDS sluice sluice_fuzz sluice_fuzz_triples)
