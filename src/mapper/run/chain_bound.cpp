@@ -8,7 +8,7 @@
 
 #include "chain_mapping.h"
 #include "mapper/common/parallel.h"
-#include "mapper/common/surely_below.h"
+#include "mapper/common/rounding.h"
 #include "mapper/request/constraint_check.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
@@ -17,8 +17,6 @@
 
 namespace sluice {
 namespace {
-
-constexpr double kAbove = 1 + 1e-9;
 
 /// Whether every fanout is used as much as `min_usage` wants: what uses less may be in the space or
 /// not, as others allow.
@@ -112,7 +110,7 @@ bool ChainBound::refine(double seconds, const Incumbent& known, const std::atomi
   tell_bound();
   while (!is_cancelled(cancel) && seconds_since(start) < seconds) {
     // As good as what is known, too: what comes out is to be the same whatever that is.
-    if (!chains_->refine(known.objective() * kAbove, in_parallel, cancel)) return false;
+    if (!chains_->refine(known.objective() * kAboveRounding, in_parallel, cancel)) return false;
     offer_mappings();
     tell_bound();
     if (proven()) return false;

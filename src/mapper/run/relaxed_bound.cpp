@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "mapper/common/room_for_chains.h"
-#include "mapper/common/surely_below.h"
+#include "mapper/common/rounding.h"
 #include "mapper/request/constrained_problem.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/strategies/fused_mapper.h"

@@ -1,10 +1,17 @@
 #include "too_small.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "mapper/common/too_small_text.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/space/template.h"
+#include "model/bind/iteration_counts.h"
+#include "model/bind/operand_costs.h"
+#include "sluice/support/human_units.h"
 
 namespace sluice {
 namespace {
@@ -56,11 +63,77 @@ double needed_by(const BoundProblem& problem, const NoMapping& no) {
   return problem[*no.einsum].components[no.memory->index()].size_bits + no.excess_bits;
 }
 
+/// Bits of a whole tensor in a memory, for all instances of the Einsum.
+double whole_bits(const BoundProblem& problem, const BoundEinsum& einsum, std::size_t t,
+                  ComponentId memory) {
+  double values = 0;
+  for (const BoundAccess& held : einsum.held) {
+    if (held.tensor != static_cast<int>(t)) continue;
+    double volume = 1;
+    for (const BoundIndex& index : held.index) volume *= static_cast<double>(index.whole);
+    values = std::max(values, volume);
+  }
+  return values * einsum.components[memory.index()].bits_per_value[t] *
+         instances_of(problem, einsum.einsum);
+}
+
+/// Whether a persistent tensor stands in this memory for the whole run, on every way to a compute.
+/// Not one that is copied: both may be one and the same.
+bool is_backed_in(const BoundProblem& problem, const BoundEinsum& einsum, std::size_t t,
+                  ComponentId memory) {
+  const auto is_first = [&](const BoundCompute& compute) {
+    for (const ComponentId id : compute.path) {
+      if (!problem.arch[id].is_memory() || !einsum.components[id.index()].enabled) continue;
+      const Hold hold = hold_of(problem, einsum.einsum, id, einsum.tensors[t]);
+      if (id == memory) return hold.must;
+      if (hold.may) return false;
+    }
+    return false;
+  };
+  const std::vector<EinsumId> users = problem.roles.users(einsum.tensors[t]);
+  return problem.workload[einsum.tensors[t]].persistent &&
+         std::none_of(users.begin(), users.end(),
+                      [&](EinsumId e) { return problem.workload[e].is_copy_operation; }) &&
+         std::all_of(einsum.computes.begin(), einsum.computes.end(), is_first);
+}
+
+/// Persistent tensors are all there at the same time.
+std::optional<NoMapping> too_small_for_persistent(const BoundProblem& problem, ComponentId id) {
+  NoMapping no;
+  double bits = 0, size_bits = 0;
+  for (const BoundEinsum& einsum : problem.einsums) {
+    const BoundComponent& bound = einsum.components[id.index()];
+    if (!bound.enabled || bound.instances != 1) return std::nullopt;
+    size_bits = bound.size_bits;
+    for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
+      const TensorId tensor = einsum.tensors[t];
+      if (std::find(no.tensors.begin(), no.tensors.end(), tensor) != no.tensors.end() ||
+          !is_backed_in(problem, einsum, t, id))
+        continue;
+      bits += whole_bits(problem, einsum, t, id);
+      no.tensors.push_back(tensor);
+    }
+  }
+  if (bits <= size_bits) return std::nullopt;
+  no.memory = id;
+  no.excess_bits = bits - size_bits;
+  const std::string& memory = problem.arch[id].name;
+  const std::string needed = human_size_at_least(bits);
+  no.reason = fmt::format(
+      "{} {} in {} for the whole run: {}, and it has {}", names_of_tensors(problem, no.tensors),
+      no.tensors.size() == 1 ? "stays" : "stay", memory, needed, human_size(size_bits));
+  no.nearest_relaxation = fmt::format("give {} at least {}", memory, needed);
+  return no;
+}
+
 }  // namespace
 
 std::optional<NoMapping> too_small_memory(const BoundProblem& problem,
                                           const Constraints& constraints) {
   if (may_override_keep(problem, constraints)) return std::nullopt;
+  for (std::size_t c = 0; c < problem.arch.components.size(); ++c)
+    if (problem.arch[ComponentId(c)].is_memory())
+      if (auto no = too_small_for_persistent(problem, ComponentId(c))) return no;
   std::optional<NoMapping> most;
   for (const BoundEinsum& einsum : problem.einsums) {
     // What a copy reads and writes may be one and the same.

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/common/at_most.h"
 #include "mapper/common/dominance.h"
+#include "mapper/common/rounding.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"

@@ -90,5 +90,37 @@ TEST(TooSmallMemory, IsNotKnownWhereConstraintsMayOverrideKeep) {
   EXPECT_FALSE(too_small_memory(small, constraints));
 }
 
+// Each weight fits alone; both stay for the whole run.
+TEST(TooSmallMemory, NamesAllPersistentTensorsThatStayInIt) {
+  const auto searched = [](const std::string& size) {
+    const auto specs = load_specs_from_text(
+        {{"problem.yaml",
+          R"yaml(workload:
+  rank_sizes: {M: 4, A: 8, B: 8, C: 8}
+  bits_per_value: {All: 8}
+  persistent_tensors: weight
+  einsums:
+  - {einsum: "X[m,b] = I[m,a] * W1[a,b]", renames: {weight: W1}}
+  - {einsum: "O[m,c] = X[m,b] * W2[b,c]", renames: {weight: W2}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All - weight}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 48, throughput: inf}]}
+  - !Memory {name: Flash, size: )yaml" +
+              size +
+              R"yaml(, tensors: {keep: weight, may_keep: Nothing}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
+)yaml"}},
+        {});
+    EXPECT_TRUE(specs.has_value()) << to_string(specs.error());
+    return run_mapper(*standard_mappers().find("fused"), *bind(*specs->workload, *specs->arch), {},
+                      {});
+  };
+  const auto none = searched("100 B");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().reason, "W1, W2 stay in Flash for the whole run: 128 B, and it has 100 B");
+  EXPECT_EQ(none.error().nearest_relaxation, "give Flash at least 128 B");
+  EXPECT_TRUE(searched("128 B"));
+}
+
 }  // namespace
 }  // namespace sluice

@@ -6,12 +6,12 @@
 #include <numeric>
 
 #include "mapper/common/parallel.h"
+#include "mapper/common/rounding.h"
 
 namespace sluice::fused {
 namespace {
 
 constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
-constexpr double kBelowRounding = 1 - 1e-9;
 
 float rounded_down(double value) {
   const auto result = static_cast<float>(value);

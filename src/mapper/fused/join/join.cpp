@@ -5,6 +5,7 @@
 
 #include "mapper/common/parallel.h"
 #include "mapper/common/pool.h"
+#include "mapper/common/rounding.h"
 #include "mapper/fused/tiles/front.h"
 #include "prefix.h"
 #include "sluice/support/error.h"
@@ -38,7 +39,7 @@ class Joiner {
       beam_ = context_.scout_beam * wide;
       for (JoinedMapping& mapping : join_all().mappings) {
         const double value = objective_value(bound_.objective, mapping.energy, mapping.latency);
-        const double limit = value * (1 + 1e-9) / (1 + context_.epsilon);
+        const double limit = value * kAboveRounding / (1 + context_.epsilon);
         if (bound_.active && limit >= bound_.limit) continue;
         bound_.limit = limit;
         bound_.active = true;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mapper/common/parallel.h"
+#include "mapper/common/rounding.h"
 #include "mapper/fused/tiles/row_bounds.h"
 #include "search.h"
 
@@ -269,7 +270,7 @@ JoinResult Search::search_in_rounds(
 JoinResult Search::join_within(const ExchangeGraph& graph, double within, std::size_t beam) {
   const auto take = [this](const JoinedMapping& found) {
     const double value = objective_value(options_.objectives.front(), found.energy, found.latency) *
-                         SearchBound::kAboveRounding / (1 + epsilon());
+                         kAboveRounding / (1 + epsilon());
     if (value >= limit_) return;
     limit_ = value;
     is_limit_known_ = false;

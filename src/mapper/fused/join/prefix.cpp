@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mapper/common/rounding.h"
+
 namespace sluice::fused {
 
 PrefixGroup PrefixGroup::empty(CompactSpine spine, std::size_t n_tracked) {
@@ -23,12 +25,11 @@ PrefixBuilder::PrefixBuilder(const JoinStage& stage, std::uint32_t node, SearchB
 /// and what is alive: a finished branch that needed less than that together says nothing.
 void PrefixBuilder::raise_to_later(const JoinPlan& plan, std::size_t memory, double* closed,
                                    const double* open) {
-  constexpr double kBelowRounding = 1 - 1e-12;
   const double* alive = plan.alone.data() + memory * plan.levels();
   double later = 0;
   for (std::size_t l = plan.depth + 1; l-- > 0;) {
     later += alive[l] + (l < plan.depth ? open[l] : 0);
-    closed[l] = std::max(closed[l], kBelowRounding * later);
+    closed[l] = std::max(closed[l], surely_below(later));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "mapper/common/parallel.h"
 #include "mapper/common/room_for_chains.h"
+#include "mapper/common/rounding.h"
 #include "mapper/fused/tiles/front.h"
 #include "mapper/fused/tiles/least_cost.h"
 #include "mapper/fused/tiles/usage_filter.h"
@@ -321,9 +322,7 @@ double Search::bound_of_all() const {
   const double all = objective_value(options_.objectives.front(), sum.energy, sum.latency);
   double open = std::min(open_bound_, met_objective_.load());
   if (limit_ > 0) open = std::min(open, limit_);
-  return std::isfinite(open)
-             ? std::max(all, open / SearchBound::kAboveRounding / SearchBound::kAboveRounding)
-             : all;
+  return std::isfinite(open) ? std::max(all, open / kAboveRounding / kAboveRounding) : all;
 }
 
 /// Tells whoever asked what is known by now.
@@ -350,8 +349,7 @@ std::vector<SearchBound> Search::bounds() {
     result[e].active = limit_ > 0;
     result[e].limit = limit_;
     result[e].objective = options_.objectives.front();
-    result[e].own = {least_[e].energy / SearchBound::kAboveRounding,
-                     least_[e].latency / SearchBound::kAboveRounding};
+    result[e].own = {least_[e].energy / kAboveRounding, least_[e].latency / kAboveRounding};
     result[e].others.front() = before;
     before.energy += least_[e].energy;
     before.latency += least_[e].latency;
@@ -416,13 +414,13 @@ void Search::scout() {
     if (limit_ == 0 || value < limit_) limit_ = value;
   }
   if (may_end_early() && !join.mappings.empty()) offer(finish(select(join.mappings).front()));
-  limit_ *= SearchBound::kAboveRounding / (1 + epsilon());
+  limit_ *= kAboveRounding / (1 + epsilon());
   take_known();
 }
 
 /// The known mapping is not in hand here, so what is as good must be found again.
 void Search::take_known() {
-  const double known = control_.known_objective.value_or(0) * SearchBound::kAboveRounding;
+  const double known = control_.known_objective.value_or(0) * kAboveRounding;
   if (known > 0 && (limit_ == 0 || known < limit_)) {
     limit_ = known;
     is_limit_known_ = true;
@@ -541,8 +539,7 @@ bool Search::is_good_enough(const MapperResult& result, const JoinResult& join) 
   for (const JoinedMapping& mapping : join.mappings)
     least = std::min(least, objective_value(objective, mapping.energy, mapping.latency));
   const double found = objective_value(objective, result.mappings.front().cost);
-  return found <=
-         least * (1 + epsilon()) * SearchBound::kAboveRounding * SearchBound::kAboveRounding;
+  return found <= least * (1 + epsilon()) * kAboveRounding * kAboveRounding;
 }
 
 NoMapping Search::no(const JoinResult& join) const {

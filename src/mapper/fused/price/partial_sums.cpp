@@ -4,13 +4,13 @@
 #include <limits>
 #include <map>
 
+#include "mapper/common/rounding.h"
+
 namespace sluice::fused {
 
 using RowKind = SimpleProgram::RowKind;
 
 namespace {
-
-constexpr double kAboveRounding = 1 + 1e-9;
 
 void add_scaled(double factor, const double* from, std::size_t n, double* to) {
   if (factor == 0) return;

@@ -7,7 +7,7 @@
 
 #include "loop_search.h"
 #include "mapper/common/parallel.h"
-#include "mapper/common/surely_below.h"
+#include "mapper/common/rounding.h"
 #include "sluice/model/einsum_chains.h"
 #include "state_lists.h"
 #include "support/atomic_extremes.h"
@@ -22,8 +22,7 @@ using SimpleRow = SimpleProgram::SimpleRow;
 SimpleProgram dynamic_energy(const SimpleProgram& program) {
   SimpleProgram result = program;
   const double leakage = program.leak_w * program.least_latency;
-  result.least_energy =
-      std::max(0.0, (program.least_energy - leakage) / SearchBound::kAboveRounding);
+  result.least_energy = std::max(0.0, (program.least_energy - leakage) / kAboveRounding);
   result.least_latency = 0;
   result.leak_w = 0;
   std::erase_if(result.rows, [](const SimpleRow& row) {

@@ -6,6 +6,7 @@
 
 #include "mapper/common/key_hash.h"
 #include "mapper/common/pareto.h"
+#include "mapper/common/rounding.h"
 #include "mapper/shape/trip_choices.h"
 #include "sluice/mapper/mapper.h"
 
@@ -188,7 +189,7 @@ class LoopSearch {
 
   /// Whether a row that reaches so high may exceed a limit.
   static bool may_exceed(const SimpleProgram::SimpleRow& row, double highest) {
-    return row.kind == RowKind::kLimit && highest * SearchBound::kAboveRounding > row.limit;
+    return row.kind == RowKind::kLimit && highest * kAboveRounding > row.limit;
   }
 
   /// Whether the search was cancelled, asked now and then: at the i-th of many short steps.
@@ -547,9 +548,7 @@ class LoopSearch {
       const std::uint32_t r = row_of_criterion_[k];
       const SimpleProgram::SimpleRow& row = program_.rows[r];
       if (row.kind == RowKind::kLimit && !may_exceed(row, highest[r])) continue;
-      if (row.kind == RowKind::kLatency &&
-          highest[r] * SearchBound::kAboveRounding <= least_latency)
-        continue;
+      if (row.kind == RowKind::kLatency && highest[r] * kAboveRounding <= least_latency) continue;
       taken.push_back(k);
     }
     PointSet points;

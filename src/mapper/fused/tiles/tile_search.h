@@ -12,6 +12,7 @@
 
 #include "fused_numbers.h"
 #include "hull.h"
+#include "mapper/common/rounding.h"
 #include "mapper/fused/exchange/exchange_space.h"
 #include "mapper/fused/price/cost_program.h"
 #include "mapper/fused/price/simple_program.h"
@@ -23,8 +24,6 @@ namespace sluice::fused {
 
 /// A test that a pmapping can still be part of a mapping that beats a known one.
 struct SearchBound {
-  static constexpr double kAboveRounding = 1 + 1e-9;  ///< what is as good is found again
-
   bool active = false;
   Objective objective = Objective::kEdp;
   LowerHull others{{0, 0}};  ///< what the rest of the mapping costs at least
