@@ -125,7 +125,7 @@ Constraints draw_constraint_of_each_kind(const BoundProblem& problem, std::mt199
 
 TEST(RelaxedBound, KnowsConstraintsAndOddFanouts) {
   const Mapper& fused = *standard_mappers().find("fused");
-  const testing::RandomCases cases = testing::random_cases(18);
+  const testing::RandomCases cases = testing::random_cases(25);
   std::int64_t asked = 0, sharper = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
