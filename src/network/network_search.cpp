@@ -16,6 +16,8 @@ namespace {
 
 using MapperOutcome = tl::expected<MapperResult, NoMapping>;
 
+constexpr double kSoon = 1, kShort = 1.5;  // s
+
 bool has_mapping(const MapperOutcome& outcome) { return outcome && !outcome->mappings.empty(); }
 
 double value_of(const MapperOutcome& outcome, Objective objective) {
@@ -26,12 +28,11 @@ double value_of(const MapperOutcome& outcome, Objective objective) {
 /// What it has in hand goes to the incumbent: without a budget the clock decides how much that is,
 /// as it does of walks, and not what is proven in the end.
 MapperOptions options_of_first(MapperOptions options) {
-  constexpr double kMost = 0.75, kSoon = 1.5, kShare = 0.5;  // of a budget; s; of a budget
-  constexpr double kWithoutBudget = 1;                       // s
+  constexpr double kMost = 0.75, kShare = 0.5;  // of a budget
   options.budget_seconds = options.budget_seconds
                                ? std::max(kShare * *options.budget_seconds,
-                                          std::min(kMost * *options.budget_seconds, kSoon))
-                               : kWithoutBudget;
+                                          std::min(kMost * *options.budget_seconds, kShort))
+                               : kSoon;
   return options;
 }
 
@@ -53,8 +54,17 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
       choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
   if (!has_first) return run_mapper(*choice.mapper, problem, options, control, all_mappers());
 
-  MapperOutcome first =
-      run_mapper(*choice.first, problem, options_of_first(options), shared, all_mappers());
+  const MapperOptions of_first = options_of_first(options);
+  // Each layer has its share of the time: a first mapping of all of them comes late where that is
+  // much.
+  if (of_first.budget_seconds > 2 * kSoon && !shared.incumbent->best()) {
+    MapperOptions soon = of_first;
+    soon.budget_seconds = kSoon;
+    (void)run_mapper(*choice.first, problem, soon, shared, all_mappers());
+  }
+  MapperOptions second = of_first;
+  *second.budget_seconds -= seconds_since(start);
+  MapperOutcome first = run_mapper(*choice.first, problem, second, shared, all_mappers());
   MapperOptions rest = options;
   const double reserve = reserve_for(problem.einsums.size());
   if (rest.budget_seconds) *rest.budget_seconds -= seconds_since(start) + reserve;

@@ -65,6 +65,17 @@ struct MapperOptions {
   Constraints constraints;
 };
 
+/// Whether one mapping is asked for, the best by one objective: of fronts, and of several, a bound
+/// of the first objective proves nothing.
+inline bool asks_for_one(const MapperOptions& options) {
+  return options.objectives.size() == 1 && options.top == 1 && !options.resource_usage;
+}
+
+/// Whether a front is asked for.
+inline bool asks_for_front(const MapperOptions& options) {
+  return options.objectives.size() > 1 || options.resource_usage;
+}
+
 /// Whether somebody asked for an end; `cancel` may be null.
 inline bool is_cancelled(const std::atomic<bool>* cancel) {
   return cancel != nullptr && cancel->load();

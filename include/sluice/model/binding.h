@@ -95,7 +95,7 @@ struct BoundComponent {
   /// `total_latency` as the maximum over linear forms of the actions' calls, where it is one
   std::optional<std::vector<std::vector<double>>> latency_rows;
   KeepRule keep, may_keep, back;
-  /// What constraints ask for; counts more than the rules.
+  /// What constraints ask for, and what a memory further in backs; counts more than the rules.
   TensorMask asked = 0, forbidden = 0;
   std::vector<TileLimit> tile_limits;
 };

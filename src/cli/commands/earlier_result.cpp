@@ -123,9 +123,7 @@ bool is_replaceable(const RunResult& result) {
 }
 
 /// Whether there is one mapping to speak of.
-bool is_single(const MapperOptions& options) {
-  return options.objectives.size() == 1 && options.top == 1 && !options.resource_usage;
-}
+bool is_single(const MapperOptions& options) { return asks_for_one(options); }
 
 void set_best(std::optional<MappingOutcome> mapping, const RunResult& result,
               EarlierResult* earlier) {

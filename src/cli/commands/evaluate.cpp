@@ -17,6 +17,7 @@ struct EvaluateFiles {
 
 /// Merging keeps the mappings of the last file only; here every file's mappings count. So each file
 /// after the workload and the architecture is loaded with these to see whether it brings any.
+/// Throws where these do not go without what follows.
 EvaluateFiles sort_files(const SpecArguments& arguments) {
   constexpr std::size_t kFirstMapping = 2;
   EvaluateFiles files{arguments, {}};
@@ -35,7 +36,12 @@ EvaluateFiles sort_files(const SpecArguments& arguments) {
 Specs load_with_mappings(const SpecArguments& arguments) {
   constexpr std::size_t kOneMappingFile = 3;
   if (arguments.names.size() <= kOneMappingFile) return load(arguments);
-  const EvaluateFiles files = sort_files(arguments);
+  EvaluateFiles files;
+  try {
+    files = sort_files(arguments);
+  } catch (const Failure&) {
+    return load(arguments);  // which says what is wrong, if anything is
+  }
   if (files.mappings.size() < 2) return load(arguments);
   Specs all;
   std::vector<Mapping> mappings;

@@ -23,7 +23,7 @@ void ask_memories(const BoundProblem& problem, const Constraints& constraints,
     BoundComponent& memory = einsum->components[constraint.memory.index()];
     // What a copy moves may stay where it is.
     if (!problem.workload[einsum->einsum].is_copy_operation) memory.asked = wishes.keep;
-    memory.forbidden = wishes.forbid;
+    memory.forbidden = (memory.forbidden | wishes.forbid) & ~wishes.keep;
   }
 }
 

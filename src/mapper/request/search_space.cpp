@@ -68,6 +68,10 @@ bool has_arrays(const BoundProblem& problem, const MapperOptions&) {
     });
   });
 }
+bool asks_for_large_tiles(const BoundProblem&, const MapperOptions& options) {
+  return std::any_of(options.constraints.tiles.begin(), options.constraints.tiles.end(),
+                     [](const TileConstraint& tile) { return tile.minimum > 1; });
+}
 bool has_states(const BoundProblem& problem, const MapperOptions&) {
   return has_recurrence(problem.roles);
 }
@@ -153,6 +157,10 @@ const std::vector<Row>& table() {
        "loop over it on a dimension; spatial loops further in than their component allows; above a "
        "shared tensor, a temporal loop right below a spatial one over the same variable",
        always},
+      {In::kBoth, "windows above their loop",
+       "where a constraint gives tiles a lower limit: nodes written above the loop that they slide "
+       "over, whose tile counts as it is above that loop; they stand below it",
+       asks_for_large_tiles},
       {In::kExchanges, "nodes held back",
        "where the routers of a network take time: nodes that nothing keeps from sinking through a "
        "loop but another node right below them, which would sink through it as well",

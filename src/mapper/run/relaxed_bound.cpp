@@ -168,9 +168,8 @@ double bound_with(const BoundProblem& problem, const MapperOptions& options, Com
 bool takes_relaxed_bound(const Mapper& mapper, const BoundProblem& problem,
                          const MapperOptions& options) {
   return is_sequential(mapper, problem) && !mapper.makes_incremental_nodes() &&
-         options.objectives.size() == 1 && options.top == 1 && !options.resource_usage &&
-         !options.explore_einsum_orders && options.policy == LatencyPolicy::kOverlap &&
-         factors_of(options) == Factors::kPerfect &&
+         asks_for_one(options) && !options.explore_einsum_orders &&
+         options.policy == LatencyPolicy::kOverlap && factors_of(options) == Factors::kPerfect &&
          !may_override_keep(problem, options.constraints);
 }
 

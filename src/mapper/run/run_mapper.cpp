@@ -110,8 +110,6 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
                             const MapperOptions& options, const MapperControl& control) {
   MapperOutcome outcome = map_from_known(mapper, problem, options, control);
   if (outcome || is_cancelled(control.cancel)) return outcome;
-  if (auto reason = too_small_memory(problem, options.constraints))
-    return tl::make_unexpected(std::move(*reason));
   if (!outcome.error().proven) return outcome;
   if (auto reason = blamed_usage(mapper, problem, options, control.cancel, outcome.error()))
     return tl::make_unexpected(std::move(*reason));
@@ -143,8 +141,7 @@ double value_of(const MapperResult& result, Objective objective) {
 /// What a search that did not end found, or the incumbent, if that is better.
 void take_incumbent(const Incumbent& incumbent, const MapperOptions& options,
                     MapperResult* result) {
-  const bool is_single = options.objectives.size() == 1 && options.top == 1;
-  if (!is_single && !result->mappings.empty()) return;
+  if (!asks_for_one(options) && !result->mappings.empty()) return;
   const auto best = incumbent.best();
   if (best && incumbent.objective() < value_of(*result, options.objectives.front()))
     result->mappings = {*best};
@@ -162,8 +159,7 @@ bool is_near(double objective, double bound, double epsilon) {
 
 /// Whether bounds are about the one mapping that is asked for.
 bool tells_bounds(const BoundProblem& problem, const MapperOptions& options) {
-  return options.objectives.size() == 1 && options.top == 1 &&
-         !may_override_keep(problem, options.constraints);
+  return asks_for_one(options) && !may_override_keep(problem, options.constraints);
 }
 
 /// What no mapping of the mapper's space is below; takes up to some tenths of a second.
@@ -184,7 +180,7 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
                   double told, MapperResult* result) {
   Guarantee& guarantee = result->guarantee;
   const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
-  const bool is_single = options.objectives.size() == 1;
+  const bool is_single = !asks_for_front(options);
   if (is_single && !may_override_keep(problem, options.constraints)) {
     const Objective objective = options.objectives.front();
     guarantee.bound = std::max(has_gap ? guarantee.bound : 0.0,
@@ -198,7 +194,7 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
   }
   guarantee.kind = has_gap || guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   // What meets the bound is proven.
-  if (!is_single || options.top != 1) return;
+  if (!asks_for_one(options)) return;
   const double found = value_of(*result, options.objectives.front());
   if (meets(found, guarantee.bound)) {
     guarantee.kind = GuaranteeKind::kOptimal;
@@ -472,6 +468,8 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
     if (outcome) walk_by_whole_actions(mapper, problem, options, control, start, &*outcome);
     return outcome;
   }
+  if (auto no = too_small_memory(problem, options.constraints))
+    return tl::make_unexpected(std::move(*no));
   MapperControl limited = control;
   Incumbent own;
   if (control.incumbent == nullptr) limited.incumbent = &own;
@@ -517,8 +515,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (is_met) outcome->cancelled = false;
   if (!watch || !watch->ran_out()) return outcome;
   if (outcome->mappings.empty()) {
-    auto reason = too_small_memory(problem, options.constraints);
-    if (!reason) reason = too_small_for_one(mapper, problem, options, control.cancel);
+    auto reason = too_small_for_one(mapper, problem, options, control.cancel);
     return tl::make_unexpected(reason ? std::move(*reason)
                                       : nothing_within(problem, options, watch->end()));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/common/first_memory.h"
 #include "mapper/common/too_small_text.h"
 #include "mapper/request/overridden_rules.h"
 #include "mapper/space/template.h"
@@ -46,6 +47,71 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
   return no;
 }
 
+/// Bits of a whole tensor in the memory that backs it, of all instances of the Einsum if it stays.
+double whole_bits(const BoundProblem& problem, const BoundEinsum& einsum, std::size_t t,
+                  ComponentId memory) {
+  double values = 0;
+  for (const BoundAccess& held : einsum.held) {
+    if (held.tensor != static_cast<int>(t)) continue;
+    double volume = 1;
+    for (const BoundIndex& index : held.index) volume *= static_cast<double>(index.whole);
+    values = std::max(values, volume);
+  }
+  const bool stays = problem.workload[einsum.tensors[t]].persistent;
+  return values * einsum.components[memory.index()].bits_per_value[t] *
+         (stays ? instances_of(problem, einsum.einsum) : 1);
+}
+
+/// Among how many instances of the outermost memory an Einsum may be dealt out, at most: over
+/// variables that index all of its tensors that do not stay.
+double most_shares(const BoundProblem& problem, const BoundEinsum& einsum, double instances) {
+  const std::vector<VariableRange>& space = problem.workload[einsum.einsum].iteration_space;
+  double shares = 1;
+  for (std::size_t v = 0; v < space.size(); ++v) {
+    bool indexes_all = true;
+    for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
+      indexes_all = indexes_all && (problem.workload[einsum.tensors[t]].persistent ||
+                                    einsum.relevance[t][v] != Relevance::kIrrelevant);
+    if (indexes_all) shares *= static_cast<double>(space[v].size);
+  }
+  return std::min(shares, instances);
+}
+
+/// The outermost memory holds what it must as a whole, its instances together.
+std::optional<NoMapping> too_small_for_whole(const BoundProblem& problem,
+                                             const BoundEinsum& einsum) {
+  std::optional<ComponentId> id;
+  for (const BoundCompute& compute : einsum.computes) {
+    const auto first = first_memory(problem, einsum, compute);
+    if (!first || (id && *id != *first)) return std::nullopt;
+    id = first;
+  }
+  if (!id) return std::nullopt;
+  const BoundComponent& bound = einsum.components[id->index()];
+  const double shares = most_shares(problem, einsum, bound.instances);
+  NoMapping no;
+  double bits = 0;
+  for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
+    if (!hold_of(problem, einsum.einsum, *id, einsum.tensors[t]).must) continue;
+    bits += whole_bits(problem, einsum, t, *id) /
+            (problem.workload[einsum.tensors[t]].persistent ? 1 : shares);
+    no.tensors.push_back(einsum.tensors[t]);
+  }
+  if (bits <= bound.size_bits) return std::nullopt;
+  no.einsum = einsum.einsum;
+  no.memory = *id;
+  no.excess_bits = bits - bound.size_bits;
+  const std::string& memory = problem.arch[*id].name;
+  const std::string needed = human_size_at_least(bits);
+  no.reason =
+      fmt::format("Einsum {}: {} {} as a whole in {}, which needs {}{} and has {}",
+                  problem.workload[einsum.einsum].name, names_of_tensors(problem, no.tensors),
+                  no.tensors.size() == 1 ? "lies" : "lie", memory, needed,
+                  shares > 1 ? " in each instance, or more," : "", human_size(bound.size_bits));
+  no.nearest_relaxation = fmt::format("give {} at least {}", memory, needed);
+  return no;
+}
+
 /// On the way to each of the computes that accept the Einsum.
 std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundEinsum& einsum) {
   std::optional<NoMapping> first;
@@ -61,20 +127,6 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
 
 double needed_by(const BoundProblem& problem, const NoMapping& no) {
   return problem[*no.einsum].components[no.memory->index()].size_bits + no.excess_bits;
-}
-
-/// Bits of a whole tensor in a memory, for all instances of the Einsum.
-double whole_bits(const BoundProblem& problem, const BoundEinsum& einsum, std::size_t t,
-                  ComponentId memory) {
-  double values = 0;
-  for (const BoundAccess& held : einsum.held) {
-    if (held.tensor != static_cast<int>(t)) continue;
-    double volume = 1;
-    for (const BoundIndex& index : held.index) volume *= static_cast<double>(index.whole);
-    values = std::max(values, volume);
-  }
-  return values * einsum.components[memory.index()].bits_per_value[t] *
-         instances_of(problem, einsum.einsum);
 }
 
 /// Whether a persistent tensor stands in this memory for the whole run, on every way to a compute.
@@ -138,7 +190,8 @@ std::optional<NoMapping> too_small_memory(const BoundProblem& problem,
   for (const BoundEinsum& einsum : problem.einsums) {
     // What a copy reads and writes may be one and the same.
     if (problem.workload[einsum.einsum].is_copy_operation) continue;
-    auto no = too_small_for(problem, einsum);
+    auto no = too_small_for_whole(problem, einsum);
+    if (!no) no = too_small_for(problem, einsum);
     if (no && (!most ||
                (no->memory == most->memory && needed_by(problem, *no) > needed_by(problem, *most))))
       most = std::move(no);

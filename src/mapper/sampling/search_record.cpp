@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "mapper/common/criteria.h"
 #include "mapper/common/dominance.h"
 #include "mapper/request/refusal.h"
 #include "sluice/mapper/incumbent.h"
@@ -21,6 +23,11 @@ SearchRecord::SearchRecord(const MapSpace& space, const MapperControl& control,
   const bool timed = options.budget_seconds.has_value();
   budget_ = options.budget_evaluations.value_or(timed ? std::numeric_limits<double>::infinity()
                                                       : kDefaultEvaluations);
+  const Arch& arch = space.problem().arch;
+  for (std::size_t c = 0; c < arch.components.size(); ++c)
+    if (arch[ComponentId(c)].is_memory() &&
+        std::isfinite(smallest_size_bits(space.problem(), ComponentId(c))))
+      limited_.emplace_back(c);
 }
 
 bool SearchRecord::cancelled() const { return is_cancelled(control_.cancel); }
@@ -64,7 +71,7 @@ std::vector<double> SearchRecord::criteria(const CostTotals& totals) const {
     result.push_back(totals.energy_j);
     result.push_back(totals.latency_s);
   } else if (space_.options().resource_usage) {
-    result.insert(result.end(), totals.peak_bits.begin(), totals.peak_bits.end());
+    for (const ComponentId memory : limited_) result.push_back(totals.peak_bits[memory.index()]);
   }
   return result;
 }

@@ -57,6 +57,7 @@ class SearchRecord {
   const MapSpace& space_;
   const MapperControl& control_;
   std::chrono::steady_clock::time_point start_;
+  std::vector<ComponentId> limited_;  ///< memories whose peaks are criteria
   double budget_;
   std::uint64_t evaluations_ = 0;
   double considered_ = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/common/criteria.h"
 #include "mapper/common/dominance.h"
 #include "mapper/common/rounding.h"
 #include "sluice/mapper/incumbent.h"
@@ -108,22 +109,9 @@ class PartsSearch {
 
   /// None that another one found beats. Others may be better.
   void settle_front(MapperResult& result) const {
-    std::vector<MappedResult> front;
-    for (MappedResult& mapped : result.mappings)
-      add_to_front(&front, std::move(mapped),
-                   [this](const MappedResult& own) { return criteria(own.cost); });
-    result.mappings = std::move(front);
+    result.mappings = front_of(problem_, options_, std::move(result.mappings));
     result.guarantee.kind = GuaranteeKind::kNone;
     result.guarantee.bound = 0;
-  }
-
-  std::vector<double> criteria(const Cost& cost) const {
-    std::vector<double> values;
-    for (const Objective objective : options_.objectives)
-      values.push_back(objective_value(objective, cost));
-    if (options_.resource_usage)
-      for (const OccupancyRow& row : cost.occupancy) values.push_back(row.peak_bits);
-    return values;
   }
 
   const BoundProblem& problem_;

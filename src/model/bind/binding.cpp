@@ -32,6 +32,7 @@ class EinsumBinder {
     for (std::size_t c = 0; c < arch_.components.size(); ++c)
       bound.components.push_back(bind_component(ComponentId(c), bound));
     bind_computes(bound);
+    forbid_further_out(&bound);
     return bound;
   }
 
@@ -213,6 +214,24 @@ class EinsumBinder {
       bound.computes.push_back(std::move(compute));
     }
     if (bound.computes.empty()) report_no_compute(bound);
+  }
+
+  /// What a memory backs (`back`) is in none further out, unless that one's `keep` names it, too.
+  static void forbid_further_out(BoundEinsum* bound) {
+    const auto always = [](const KeepRule& rule) {
+      TensorMask named = rule.table.empty() ? 0 : ~TensorMask{0};
+      for (const TensorMask entry : rule.table) named &= entry;
+      return named;
+    };
+    for (const BoundCompute& compute : bound->computes) {
+      TensorMask further_in = 0;
+      for (std::size_t p = compute.path.size(); p-- > 0;) {
+        BoundComponent& own = bound->components[compute.path[p].index()];
+        if (!own.enabled) continue;
+        own.forbidden |= further_in & ~always(own.keep) & ~always(own.back);
+        further_in |= always(own.back);
+      }
+    }
   }
 
   /// A network links the instances of the next component with a fanout.

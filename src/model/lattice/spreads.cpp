@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kMostFactors = 300'000;  // of a gap
+constexpr std::size_t kMostFactors = 300'000;   // of a gap
+constexpr std::size_t kMostSteps = 20'000'000;  // to find them: a quarter of a second
 
 /// What the loops over some dimensions come to together: all that the fanouts have room for.
 class FactorsOfGap {
@@ -28,7 +29,7 @@ class FactorsOfGap {
 
   /// Nothing where there are too many.
   std::vector<GapFactors> take() {
-    if (found_.size() > kMostFactors) found_.clear();
+    if (found_.size() > kMostFactors || n_steps_ > kMostSteps) found_.clear();
     return std::move(found_);
   }
 
@@ -44,7 +45,7 @@ class FactorsOfGap {
   }
 
   void extend(std::size_t v, double room) {
-    if (found_.size() > kMostFactors) return;
+    if (found_.size() > kMostFactors || n_steps_ > kMostSteps) return;
     if (v == sizes_.size()) {
       std::vector<Factors64> by_dimension(dimensions_.size());
       if (divide(current_, dimensions_.size(), &by_dimension))
@@ -73,11 +74,20 @@ class FactorsOfGap {
       return fits(factors, dimensions_.front());
     }
     Factors64 rest = factors;  // what the last of these dimensions gets
-    return divide_at(0, factors, n, &rest, by_dimension);
+    double before = 1;         // room of the others
+    for (std::size_t i = 0; i + 1 < n; ++i) before *= static_cast<double>(dimensions_[i].fanout);
+    return divide_at(0, factors, n, {before, static_cast<double>(dimensions_[n - 1].fanout)}, &rest,
+                     by_dimension);
   }
 
-  bool divide_at(std::size_t v, const Factors64& factors, std::size_t n, Factors64* rest,
+  /// What is left of the room of the first dimensions, and of the last one.
+  struct Room {
+    double before, rest;
+  };
+
+  bool divide_at(std::size_t v, const Factors64& factors, std::size_t n, Room room, Factors64* rest,
                  std::vector<Factors64>* by_dimension) {
+    if (++n_steps_ > kMostSteps) return false;
     if (v == factors.size()) {
       if (!fits(*rest, dimensions_[n - 1])) return false;
       Factors64 before = factors;
@@ -87,7 +97,11 @@ class FactorsOfGap {
     }
     for (const std::int64_t before : divisors_.of(factors[v])) {
       (*rest)[v] = factors[v] / before;
-      if (divide_at(v + 1, factors, n, rest, by_dimension)) return true;
+      const Room left{room.before / static_cast<double>(before),
+                      room.rest / static_cast<double>((*rest)[v])};
+      if (left.before < 1) break;
+      if (left.rest < 1 || ((*rest)[v] > 1 && dimensions_[n - 1].may_spread[v] == 0)) continue;
+      if (divide_at(v + 1, factors, n, left, rest, by_dimension)) return true;
     }
     (*rest)[v] = factors[v];
     return false;
@@ -98,6 +112,7 @@ class FactorsOfGap {
   DivisorMemo divisors_;
   Factors64 current_;
   std::vector<GapFactors> found_;
+  std::size_t n_steps_ = 0;
 };
 
 /// Nothing where it does not divide.

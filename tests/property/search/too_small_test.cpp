@@ -122,5 +122,27 @@ arch:
   EXPECT_TRUE(searched("128 B"));
 }
 
+// No loop over its instances indexes the weights.
+TEST(TooSmallMemory, IsTheOutermostOneForWholeTensors) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  rank_sizes: {B: 4, C: 8, H: 8, K: 8, P: 6}
+  iteration_space_shape: {r: 0 <= r < 3}
+  bits_per_value: {All: 8}
+  einsums: ["O[b,k,p] = I[b,c,H:p+r] * W[k,c,r]"]
+arch:
+  nodes:
+  - !Container {name: Tile, spatial: [{name: t, fanout: 2}]}
+  - !Memory {name: SRAM, size: 200 B, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
+  const auto known = too_small_memory(*bind(*specs->workload, *specs->arch), {});
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->reason,
+            "Einsum O: I, W, O lie as a whole in SRAM, which needs 640 B and has 200 B");
+  EXPECT_EQ(known->nearest_relaxation, "give SRAM at least 640 B");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "mapper/common/criteria.h"
 #include "mapper/common/parallel.h"
 #include "mapper/common/room_for_chains.h"
 #include "mapper/common/rounding.h"
@@ -105,13 +106,11 @@ void Search::find_tracked() {
   unlimited_.assign(n, true);
   for (std::size_t c = 0; c < n; ++c) {
     if (!problem_.arch.components[c].is_memory()) continue;
-    double all = 0, size = std::numeric_limits<double>::infinity();
-    for (const EinsumShape& shape : shapes_) {
-      const BoundComponent& bound = problem_[shape.einsum].components[c];
-      size = std::min(size, bound.size_bits);
+    double all = 0;
+    for (const EinsumShape& shape : shapes_)
       all += everything_held(shape, problem_[shape.einsum], c,
                              is_double_buffered(problem_.arch.components[c]));
-    }
+    const double size = smallest_size_bits(problem_, ComponentId(c));
     unlimited_[c] = std::isinf(size) || (options_.pruning.reservation_relevance &&
                                          !options_.resource_usage && all <= size);
     if (unlimited_[c]) continue;
@@ -617,6 +616,8 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   result.cancelled = cancelled();
   for (const JoinedMapping& joined : select(join.mappings))
     result.mappings.push_back(finish(joined));
+  if (asks_for_front(options_))
+    result.mappings = front_of(problem_, options_, std::move(result.mappings));
   if (result.cancelled || epsilon() > 0) keep_best_so_far(&result);
   if (result.mappings.empty() && !is_limit_known_) keep_incumbent(&result);
   if (!result.cancelled && !is_good_enough(result, join)) {
@@ -632,7 +633,7 @@ tl::expected<MapperResult, NoMapping> Search::run() {
   result.guarantee.kind = result.cancelled ? GuaranteeKind::kNone
                           : epsilon() > 0  ? GuaranteeKind::kWithinEpsilon
                                            : GuaranteeKind::kOptimal;
-  if (result.cancelled && options_.objectives.size() == 1) {
+  if (result.cancelled && !asks_for_front(options_)) {
     result.guarantee.kind = GuaranteeKind::kGap;
     result.guarantee.bound = bound_of_all();
   }
