@@ -70,10 +70,11 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   if (rest.budget_seconds) *rest.budget_seconds -= seconds_since(start) + reserve;
   const bool is_over =
       is_cancelled(control.cancel) || (rest.budget_seconds && *rest.budget_seconds <= reserve);
-  if (is_over && has_mapping(first)) return first;
+  const Objective objective = options.objectives.front();
+  const bool is_best = value_of(first, objective) <= shared.incumbent->objective();
+  if (is_over && has_mapping(first) && is_best) return first;
   if (rest.budget_seconds) *rest.budget_seconds = std::max(0.0, *rest.budget_seconds);
   MapperOutcome found = run_mapper(*choice.mapper, problem, rest, shared, all_mappers());
-  const Objective objective = options.objectives.front();
   if (value_of(first, objective) < value_of(found, objective)) std::swap(first, found);
   if (!found) return found;
   SearchStatistics& search = found->search;

@@ -9,7 +9,6 @@
 #include "mapper/common/first_memory.h"
 #include "mapper/common/too_small_text.h"
 #include "mapper/request/overridden_rules.h"
-#include "mapper/space/template.h"
 #include "model/bind/iteration_counts.h"
 #include "model/bind/operand_costs.h"
 #include "sluice/support/human_units.h"
@@ -36,7 +35,7 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
   double bits = 0;
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
     if (((kept >> t) & 1) == 0) continue;
-    bits += bound.bits_per_value[t] * (fused::is_double_buffered(component) ? 2 : 1);
+    bits += bound.bits_per_value[t];  // once: a tile that never changes has no second one
     no.tensors.push_back(einsum.tensors[t]);
   }
   if (bits <= bound.size_bits) return std::nullopt;

@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
+#include "oracle/compare.h"
+#include "oracle/enumerate.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/run_mapper.h"
+#include "support/random_cases.h"
 
 namespace sluice {
 namespace {
@@ -142,6 +148,34 @@ arch:
   EXPECT_EQ(known->reason,
             "Einsum O: I, W, O lie as a whole in SRAM, which needs 640 B and has 200 B");
   EXPECT_EQ(known->nearest_relaxation, "give SRAM at least 640 B");
+}
+
+// What is known without a search is a proof: brute force finds nothing either, in memories that are
+// cut down at random.
+TEST(TooSmallMemory, IsNeverNamedWhereBruteForceFindsAMapping) {
+  constexpr oracle::EnumerationLimits kFewMappings = {.max_nests = 1'000, .max_evaluations = 500};
+  const testing::RandomCases cases = testing::random_cases(200);
+  std::int64_t named = 0, legal = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kFewMappings, oracle::kAllExtras);
+    std::mt19937_64 random(seed);
+    BoundProblem problem = drawn.problem;
+    for (std::size_t c = 0; c < problem.arch.components.size(); ++c) {
+      const double factor = std::exp2(-static_cast<double>(random() % 5));
+      for (BoundEinsum& einsum : problem.einsums) einsum.components[c].size_bits *= factor;
+    }
+    const oracle::Enumeration truth = oracle::enumerate(problem, drawn.options, kFewMappings);
+    if (truth.exceeded) continue;
+    const auto known = too_small_memory(problem, drawn.options.constraints);
+    named += known.has_value();
+    legal += !truth.full_front.empty();
+    EXPECT_TRUE(!known || truth.full_front.empty())
+        << "seed " << seed << ": " << known->reason << "\n"
+        << oracle::to_yaml(drawn.spec);
+  }
+  EXPECT_GT(named, cases.count / 20);
+  EXPECT_GT(legal, cases.count / 20);
 }
 
 }  // namespace
