@@ -266,7 +266,7 @@ TEST(Map, RefusesAnOptionThatIsGivenTwice) {
 }
 
 // 8 bits make 8 pJ of 1 pJ/bit, and nothing of 1 pJ.
-TEST(Check, WarnsOfBitsOfAnOperationThatHaveNoEffect) {
+TEST(Check, WarnsOfBitsOfAnOperation) {
   const TemporaryFolder folder;
   const ProgramRun run = run_sluice({"check", folder.write("arch.yaml", R"(
 arch:
@@ -277,12 +277,16 @@ arch:
     - {name: compute, energy: 1 pJ, throughput: 1 GHz, bits_per_action: 8}
     - {name: mul, energy: 1 pJ/bit, throughput: 1 GHz, bits_per_action: 8}
     - {name: add, energy: 1 pJ, throughput: 8 Gbit/s, bits_per_action: 8}
+    - {name: div, energy: 1 pJ/bit, throughput: 700 MB/s}
 )")});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_THAT(run.err, HasSubstr("arch.yaml:7:73: warning: 'bits_per_action' of a !Compute has no "
                                  "effect: its actions are operations"));
   EXPECT_THAT(run.err, Not(HasSubstr("arch.yaml:8")));
   EXPECT_THAT(run.err, Not(HasSubstr("arch.yaml:9")));
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:10:27: warning: the energy of a !Compute in J/bit"));
+  EXPECT_THAT(run.err, HasSubstr("arch.yaml:10:49: warning: the throughput of a !Compute in bit/s "
+                                 "is taken for that of operations of one bit"));
 }
 
 TEST(Check, SaysThatNothingHasToPassAToll) {

@@ -549,6 +549,15 @@ class ComponentReader {
           "give it per action, or 'bits_per_action'");
   }
 
+  void warn_of_bits(const YamlNode* node, const char* what) {
+    if (const auto dimension = dimension_with_bits(node, what))
+      context_.warning(*node,
+                       fmt::format("the {} of a !Compute in {} is taken for that of operations of "
+                                   "one bit",
+                                   what, to_string(*dimension)),
+                       "give it per operation (J, Hz), or 'bits_per_action'");
+  }
+
   /// A compute's actions are operations, however wide: bits only turn numbers per bit into numbers
   /// per action, and may stand in a `total_latency`.
   void warn_of_idle_bits(MapReader& map, const YamlNode* energy, const YamlNode* throughput,
@@ -558,6 +567,10 @@ class ComponentReader {
     const bool takes_class_throughput = throughput == nullptr && known != nullptr &&
                                         known->throughput &&
                                         known->throughput->dimension == kBitPerSecond;
+    if (map.optional("bits_per_action") == nullptr) {
+      warn_of_bits(energy, "energy");
+      warn_of_bits(throughput, "throughput");
+    }
     if (node_.find("total_latency") != nullptr) return;
     if (takes_class_energy || takes_class_throughput || dimension_with_bits(energy, "energy") ||
         dimension_with_bits(throughput, "throughput"))

@@ -188,8 +188,9 @@ class Joiner {
       if (edges_to[edges[i].to].empty()) nodes.push_back(edges[i].to);
       edges_to[edges[i].to].push_back(i);
     }
-    const JoinStage stage{*context_.tracked, e, criteria_options(), persistent_after_[e],
-                          held_ ? &*held_ : nullptr};
+    const JoinStage stage{*context_.tracked,         e,
+                          criteria_options(),        persistent_after_[e],
+                          held_ ? &*held_ : nullptr, context_.cancel};
     std::vector<Joined> joined(nodes.size());
     parallel_for(context_.options->threads, nodes.size(), [&](std::size_t n) {
       SearchBound bound = bound_;

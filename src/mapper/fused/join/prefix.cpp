@@ -98,7 +98,7 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
     least.latency = std::min(least.latency, pmappings.value(j)[1]);
   }
   std::vector<double> value(2 + stage_.tracked.size() * (2 * plan.depth + 2));
-  for (std::size_t i = 0; i < prefix.size(); ++i) {
+  for (std::size_t i = 0; i < prefix.size() && !is_cancelled(stage_.cancel); ++i) {
     const double energy = prefix.value(i)[0], latency = prefix.value(i)[1];
     pairs_ += static_cast<double>(pmappings.size());
     if (bound_.hopeless(energy + least.energy, latency + least.latency)) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -57,6 +58,7 @@ struct JoinStage {
   FrontOptions front;
   const std::vector<char>& persistent_later;  ///< per memory: later Einsums hold something for ever
   const HeldBounds* held = nullptr;           ///< none: bounds do not know what is held
+  const std::atomic<bool>* cancel = nullptr;  ///< ends a join; what it made is of no use then
 };
 
 /// Collects everything that joining one Einsum makes of one spine of the ExchangeGraph's layer.
