@@ -54,17 +54,16 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
       choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
   if (!has_first) return run_mapper(*choice.mapper, problem, options, control, all_mappers());
 
-  const MapperOptions of_first = options_of_first(options);
+  MapperOptions of_first = options_of_first(options);
   // Each layer has its share of the time: a first mapping of all of them comes late where that is
   // much.
   if (of_first.budget_seconds > 2 * kSoon && !shared.incumbent->best()) {
     MapperOptions soon = of_first;
     soon.budget_seconds = kSoon;
     (void)run_mapper(*choice.first, problem, soon, shared, all_mappers());
+    *of_first.budget_seconds -= seconds_since(start);
   }
-  MapperOptions second = of_first;
-  *second.budget_seconds -= seconds_since(start);
-  MapperOutcome first = run_mapper(*choice.first, problem, second, shared, all_mappers());
+  MapperOutcome first = run_mapper(*choice.first, problem, of_first, shared, all_mappers());
   MapperOptions rest = options;
   const double reserve = reserve_for(problem.einsums.size());
   if (rest.budget_seconds) *rest.budget_seconds -= seconds_since(start) + reserve;

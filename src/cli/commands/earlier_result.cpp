@@ -122,9 +122,6 @@ bool is_replaceable(const RunResult& result) {
           result.guarantee->kind == GuaranteeKind::kGap);
 }
 
-/// Whether there is one mapping to speak of.
-bool is_single(const MapperOptions& options) { return asks_for_one(options); }
-
 void set_best(std::optional<MappingOutcome> mapping, const RunResult& result,
               EarlierResult* earlier) {
   if (!mapping) return;
@@ -159,10 +156,10 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   set_best(mapping_in_folder(arguments, result), result, &earlier);
   if (!earlier.best) return earlier;
   earlier.is_incumbent =
-      is_single(*result.options) &&
+      asks_for_one(*result.options) &&
       told_objective(*document, result.options->objectives.front()) == *earlier.objective;
   earlier.space = space_in(*document);
-  if (is_single(*result.options) &&
+  if (asks_for_one(*result.options) &&
       proves_for(text_at(*document, "mapper"), result.options->mapper))
     earlier.bound = bound_in(*document, *earlier.objective);
   return earlier;
@@ -170,7 +167,7 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
 
 bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
-  if (!earlier.best || !is_single(options) || !is_replaceable(*result)) return false;
+  if (!earlier.best || !asks_for_one(options) || !is_replaceable(*result)) return false;
   const bool is_worse = result->outcomes.empty() ||
                         *earlier.objective <= objective_value(options.objectives.front(),
                                                               *result->outcomes.front().cost);

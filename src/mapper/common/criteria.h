@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "dominance.h"
@@ -38,10 +40,16 @@ inline std::vector<double> criteria_of(const BoundProblem& problem, const Mapper
 /// Those that no other one is as good as, by the model's prices.
 inline std::vector<MappedResult> front_of(const BoundProblem& problem, const MapperOptions& options,
                                           std::vector<MappedResult> mappings) {
+  struct Point {
+    std::vector<double> criteria;
+    std::size_t mapping;
+  };
+  std::vector<Point> points;
+  for (std::size_t m = 0; m < mappings.size(); ++m)
+    add_to_front(&points, Point{criteria_of(problem, options, mappings[m].cost), m},
+                 [](const Point& own) -> const std::vector<double>& { return own.criteria; });
   std::vector<MappedResult> front;
-  for (MappedResult& mapped : mappings)
-    add_to_front(&front, std::move(mapped),
-                 [&](const MappedResult& own) { return criteria_of(problem, options, own.cost); });
+  for (const Point& point : points) front.push_back(std::move(mappings[point.mapping]));
   return front;
 }
 

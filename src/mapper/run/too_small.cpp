@@ -10,27 +10,18 @@
 #include "mapper/common/too_small_text.h"
 #include "mapper/request/overridden_rules.h"
 #include "model/bind/iteration_counts.h"
+#include "model/bind/keep_rule.h"
 #include "model/bind/operand_costs.h"
 #include "sluice/support/human_units.h"
 
 namespace sluice {
 namespace {
 
-/// What `keep` names whatever other memories hold.
-TensorMask always_kept(const Component& component, const BoundComponent& bound) {
-  const TensorPolicy* policy = component.tensor_policy();
-  if (policy == nullptr || !policy->keep || bound.keep.table.empty()) return 0;
-  TensorMask kept = ~TensorMask{0};
-  for (const TensorMask named : bound.keep.table) kept &= named;
-  return kept;
-}
-
 std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundEinsum& einsum,
                                        ComponentId id) {
-  const Component& component = problem.arch[id];
   const BoundComponent& bound = einsum.components[id.index()];
-  if (!component.is_memory() || !bound.enabled) return std::nullopt;
-  const TensorMask kept = always_kept(component, bound);
+  if (!problem.arch[id].is_memory() || !bound.enabled) return std::nullopt;
+  const TensorMask kept = always_named(bound.keep);
   NoMapping no;
   double bits = 0;
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
@@ -100,14 +91,12 @@ std::optional<NoMapping> too_small_for_whole(const BoundProblem& problem,
   no.einsum = einsum.einsum;
   no.memory = *id;
   no.excess_bits = bits - bound.size_bits;
-  const std::string& memory = problem.arch[*id].name;
-  const std::string needed = human_size_at_least(bits);
+  const std::string needed = needed_size(problem, *id, bits, &no);
   no.reason =
       fmt::format("Einsum {}: {} {} as a whole in {}, which needs {}{} and has {}",
                   problem.workload[einsum.einsum].name, names_of_tensors(problem, no.tensors),
-                  no.tensors.size() == 1 ? "lies" : "lie", memory, needed,
+                  no.tensors.size() == 1 ? "lies" : "lie", problem.arch[*id].name, needed,
                   shares > 1 ? " in each instance, or more," : "", human_size(bound.size_bits));
-  no.nearest_relaxation = fmt::format("give {} at least {}", memory, needed);
   return no;
 }
 
@@ -141,9 +130,9 @@ bool is_backed_in(const BoundProblem& problem, const BoundEinsum& einsum, std::s
     }
     return false;
   };
+  if (!problem.workload[einsum.tensors[t]].persistent) return false;
   const std::vector<EinsumId> users = problem.roles.users(einsum.tensors[t]);
-  return problem.workload[einsum.tensors[t]].persistent &&
-         std::none_of(users.begin(), users.end(),
+  return std::none_of(users.begin(), users.end(),
                       [&](EinsumId e) { return problem.workload[e].is_copy_operation; }) &&
          std::all_of(einsum.computes.begin(), einsum.computes.end(), is_first);
 }
@@ -151,6 +140,7 @@ bool is_backed_in(const BoundProblem& problem, const BoundEinsum& einsum, std::s
 /// Persistent tensors are all there at the same time.
 std::optional<NoMapping> too_small_for_persistent(const BoundProblem& problem, ComponentId id) {
   NoMapping no;
+  std::vector<char> is_counted(problem.workload.tensors.size(), 0);
   double bits = 0, size_bits = 0;
   for (const BoundEinsum& einsum : problem.einsums) {
     const BoundComponent& bound = einsum.components[id.index()];
@@ -158,9 +148,8 @@ std::optional<NoMapping> too_small_for_persistent(const BoundProblem& problem, C
     size_bits = bound.size_bits;
     for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
       const TensorId tensor = einsum.tensors[t];
-      if (std::find(no.tensors.begin(), no.tensors.end(), tensor) != no.tensors.end() ||
-          !is_backed_in(problem, einsum, t, id))
-        continue;
+      if (is_counted[tensor.index()] != 0 || !is_backed_in(problem, einsum, t, id)) continue;
+      is_counted[tensor.index()] = 1;
       bits += whole_bits(problem, einsum, t, id);
       no.tensors.push_back(tensor);
     }
@@ -168,12 +157,11 @@ std::optional<NoMapping> too_small_for_persistent(const BoundProblem& problem, C
   if (bits <= size_bits) return std::nullopt;
   no.memory = id;
   no.excess_bits = bits - size_bits;
-  const std::string& memory = problem.arch[id].name;
-  const std::string needed = human_size_at_least(bits);
-  no.reason = fmt::format(
-      "{} {} in {} for the whole run: {}, and it has {}", names_of_tensors(problem, no.tensors),
-      no.tensors.size() == 1 ? "stays" : "stay", memory, needed, human_size(size_bits));
-  no.nearest_relaxation = fmt::format("give {} at least {}", memory, needed);
+  const std::string needed = needed_size(problem, id, bits, &no);
+  no.reason =
+      fmt::format("{} {} in {} for the whole run: {}, and it has {}",
+                  names_of_tensors(problem, no.tensors), no.tensors.size() == 1 ? "stays" : "stay",
+                  problem.arch[id].name, needed, human_size(size_bits));
   return no;
 }
 

@@ -218,18 +218,13 @@ class EinsumBinder {
 
   /// What a memory backs (`back`) is in none further out, unless that one's `keep` names it, too.
   static void forbid_further_out(BoundEinsum* bound) {
-    const auto always = [](const KeepRule& rule) {
-      TensorMask named = rule.table.empty() ? 0 : ~TensorMask{0};
-      for (const TensorMask entry : rule.table) named &= entry;
-      return named;
-    };
     for (const BoundCompute& compute : bound->computes) {
       TensorMask further_in = 0;
       for (std::size_t p = compute.path.size(); p-- > 0;) {
         BoundComponent& own = bound->components[compute.path[p].index()];
         if (!own.enabled) continue;
-        own.forbidden |= further_in & ~always(own.keep) & ~always(own.back);
-        further_in |= always(own.back);
+        own.forbidden |= further_in & ~always_named(own.keep) & ~always_named(own.back);
+        further_in |= always_named(own.back);
       }
     }
   }

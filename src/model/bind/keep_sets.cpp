@@ -102,6 +102,12 @@ Result<KeepRule> make_keep_rule(const Expression& expression, const Workload& wo
   return rule;
 }
 
+TensorMask always_named(const KeepRule& rule) {
+  TensorMask named = rule.table.empty() ? 0 : ~TensorMask{0};
+  for (const TensorMask entry : rule.table) named &= entry;
+  return named;
+}
+
 Result<KeepSets> keep_sets(const BoundProblem& problem, EinsumId einsum, ComponentId component,
                            const std::vector<TensorMask>& held) {
   const BoundEinsum& bound = problem[einsum];

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "mapper/common/criteria.h"
 #include "oracle/compare.h"
-#include "sluice/frontend/load.h"
+#include "oracle/compound/compound_case.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
 #include "support/random_cases.h"
@@ -87,15 +86,9 @@ TEST(Fronts, AreTheSameWithABudgetThatIsNotOver) {
   EXPECT_GT(compared, cases.count / 8);
 }
 
-BoundProblem problem_of(const std::string& yaml) {
-  const auto specs = load_specs_from_text({{"problem.yaml", yaml}}, {});
-  EXPECT_TRUE(specs.has_value()) << to_string(specs.error());
-  return *bind(*specs->workload, *specs->arch);
-}
-
 // All mappings take 64 ns, which is the bound; that says nothing of what they hold.
 TEST(Fronts, DoNotEndWhereOneObjectiveMeetsItsBound) {
-  const BoundProblem problem = problem_of(R"yaml(workload:
+  const BoundProblem problem = oracle::bind_compound(R"yaml(workload:
   rank_sizes: {M: 4, K: 4, N: 4}
   bits_per_value: {All: 8}
   einsums: ["Z[m,n] = A[m,k] * B[k,n]"]
@@ -118,7 +111,7 @@ arch:
 // Its makers and readers share no loop, and the memory that is to back it has no room for all of
 // it: that is a no, not a mapping in which another one does.
 TEST(BackingRule, LeavesNoMemoryFurtherOut) {
-  const BoundProblem problem = problem_of(R"yaml(workload:
+  const BoundProblem problem = oracle::bind_compound(R"yaml(workload:
   rank_sizes: {H: 4, P: 3}
   iteration_space_shape: {r: 0 <= r < 2}
   bits_per_value: {All: 8}

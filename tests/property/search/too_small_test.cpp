@@ -7,8 +7,8 @@
 #include <random>
 
 #include "oracle/compare.h"
+#include "oracle/compound/compound_case.h"
 #include "oracle/enumerate.h"
-#include "sluice/frontend/load.h"
 #include "sluice/mapper/run_mapper.h"
 #include "support/random_cases.h"
 
@@ -31,9 +31,7 @@ arch:
       R"yaml(, tensors: {keep: Inputs}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 )yaml";
-  const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
-  EXPECT_TRUE(specs.has_value()) << to_string(specs.error());
-  return *bind(*specs->workload, *specs->arch);
+  return oracle::bind_compound(text);
 }
 
 constexpr const char* kTightProduct = "[\"Z[m,n] = A[m,k] * B[k,n]\"]";
@@ -99,9 +97,8 @@ TEST(TooSmallMemory, IsNotKnownWhereConstraintsMayOverrideKeep) {
 // Each weight fits alone; both stay for the whole run.
 TEST(TooSmallMemory, NamesAllPersistentTensorsThatStayInIt) {
   const auto searched = [](const std::string& size) {
-    const auto specs = load_specs_from_text(
-        {{"problem.yaml",
-          R"yaml(workload:
+    const BoundProblem problem = oracle::bind_compound(
+        R"yaml(workload:
   rank_sizes: {M: 4, A: 8, B: 8, C: 8}
   bits_per_value: {All: 8}
   persistent_tensors: weight
@@ -112,14 +109,11 @@ arch:
   nodes:
   - !Memory {name: Main, size: inf, tensors: {keep: All - weight}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 48, throughput: inf}]}
   - !Memory {name: Flash, size: )yaml" +
-              size +
-              R"yaml(, tensors: {keep: weight, may_keep: Nothing}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+        size +
+        R"yaml(, tensors: {keep: weight, may_keep: Nothing}, actions: [{name: read, energy: 4, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
-)yaml"}},
-        {});
-    EXPECT_TRUE(specs.has_value()) << to_string(specs.error());
-    return run_mapper(*standard_mappers().find("fused"), *bind(*specs->workload, *specs->arch), {},
-                      {});
+)yaml");
+    return run_mapper(*standard_mappers().find("fused"), problem, {}, {});
   };
   const auto none = searched("100 B");
   ASSERT_FALSE(none);
@@ -130,7 +124,7 @@ arch:
 
 // No loop over its instances indexes the weights.
 TEST(TooSmallMemory, IsTheOutermostOneForWholeTensors) {
-  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  const BoundProblem problem = oracle::bind_compound(R"yaml(workload:
   rank_sizes: {B: 4, C: 8, H: 8, K: 8, P: 6}
   iteration_space_shape: {r: 0 <= r < 3}
   bits_per_value: {All: 8}
@@ -140,10 +134,8 @@ arch:
   - !Container {name: Tile, spatial: [{name: t, fanout: 2}]}
   - !Memory {name: SRAM, size: 200 B, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs.has_value()) << to_string(specs.error());
-  const auto known = too_small_memory(*bind(*specs->workload, *specs->arch), {});
+)yaml");
+  const auto known = too_small_memory(problem, {});
   ASSERT_TRUE(known);
   EXPECT_EQ(known->reason,
             "Einsum O: I, W, O lie as a whole in SRAM, which needs 640 B and has 200 B");

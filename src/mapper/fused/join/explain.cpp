@@ -80,8 +80,7 @@ NoMapping Search::explain_join(const JoinResult& join) const {
                 " in the mapping that comes closest (shared tensors " + tensors + ")";
     for (const TrackedMemory& tracked : tracked_)
       if (tracked.component == *join.memory)
-        no.nearest_relaxation = "give " + memory + " at least " +
-                                human_size_at_least(tracked.size_bits + join.excess_bits);
+        needed_size(problem_, *join.memory, tracked.size_bits + join.excess_bits, &no);
   } else if (is_recurrent(shapes_[no.einsum->index()])) {
     blame_recurrence(name, &no);
   } else {
