@@ -10,6 +10,7 @@
 #include "cli/why/explained_run.h"
 #include "loaded.h"
 #include "mapper/request/overridden_rules.h"
+#include "mapper/request/perfect_factors.h"
 #include "result_parts.h"
 #include "runs.h"
 #include "sluice/mapper/incumbent.h"
@@ -75,6 +76,8 @@ class Search {
       options.mapper = found->name();
     }
     if (options.mapper == "fused") cli::require_time_budget(options);
+    if (auto note = note_of_perfect_factors(*found, *result_.problem, options))
+      result_.diagnostics.push_back(*std::move(note));
     return *found;
   }
 

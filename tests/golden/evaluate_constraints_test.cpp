@@ -91,7 +91,28 @@ TEST_F(EvaluateConstraints, AreNamedByMapWhereTheyApplyToNoNode) {
       "constraints:\n  tiles: [{name: small, memory: Buffer, rank_variable: m, maximum: 2}]\n"
       "  storage: [{memory: Buffer, forbid: [A, B, Z]}]\n");
   EXPECT_THAT(run({"map", problem_, "--constraints", empty}).out,
-              HasSubstr("constraint small: no node of this mapping to apply to\n"));
+              HasSubstr("constraint small: no node or loop of this mapping to apply to\n"));
+}
+
+TEST_F(EvaluateConstraints, AreNamedByMapWhereTheyLeaveNoVariableToSpread) {
+  const std::string spread = folder_.write("spread.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 8, N: 4}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m,n] = A[m,n] * B[m,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Container {name: Row, spatial: [{name: x, fanout: 4}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+constraints:
+  spatial:
+  - {name: along m, component: Row, dimension: x, rank_variables: [m]}
+  - {name: along n, component: Row, dimension: x, rank_variables: [n]}
+)yaml");
+  EXPECT_THAT(
+      run({"map", spread}).out,
+      HasSubstr("constraints along m, along n: no node or loop of this mapping to apply to\n"));
 }
 
 TEST_F(EvaluateConstraints, AreLookedAtByCheck) {

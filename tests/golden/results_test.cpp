@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 std::string spec(const std::string& name) {
@@ -165,6 +166,27 @@ TEST(Results, AFolderThatCannotBeMadeIsFileTrouble) {
   const ProgramRun run = run_sluice({"map", "matmul", "simple", "-o", file + "/below"});
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_THAT(run.out, IsEmpty());
+}
+
+TEST(Results, SaysThatPrimesLeaveComputesIdle) {
+  const TemporaryFolder folder;
+  const std::string problem = folder.write("problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 13, K: 11}
+  bits_per_value: {All: 8}
+  einsums: ["C[m] = A[m,k] * B[k]"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Container {name: Row, spatial: [{name: x, fanout: 8, may_reuse: All}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml");
+  const ProgramRun perfect = run_sluice({"map", problem});
+  EXPECT_THAT(perfect.err, HasSubstr("note: with tiles that divide the sizes (m = 13, k = 11) the "
+                                     "computes do 12 % of what they could, at most\n"));
+  EXPECT_THAT(run_sluice({"map", problem, "--imperfect-factors", "unfused"}).err,
+              Not(HasSubstr("note:")));
+  EXPECT_THAT(run_sluice({"map", problem, "--set", "M=16"}).err, Not(HasSubstr("note:")));
 }
 
 TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "mapper/sampling/fanout_use.h"
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/space/fanout_use.h"
+#include "mapper/sampling/space/map_space.h"
 #include "sluice/model/einsum_chains.h"
 
 namespace sluice::chains {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/sampling/fanout_use.h"
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/space/fanout_use.h"
+#include "mapper/sampling/space/map_space.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice::chains {

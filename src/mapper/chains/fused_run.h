@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "chain_choices.h"
-#include "mapper/sampling/random_source.h"
+#include "mapper/sampling/space/random_source.h"
 #include "runs.h"
 
 namespace sluice::chains {

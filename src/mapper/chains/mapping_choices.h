@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "mapper/sampling/fanout_use.h"
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/space/fanout_use.h"
+#include "mapper/sampling/space/map_space.h"
 #include "sluice/mapping/mapping.h"
 
 namespace sluice::chains {

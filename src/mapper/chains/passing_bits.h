@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/space/map_space.h"
 #include "runs.h"
 
 namespace sluice::chains {

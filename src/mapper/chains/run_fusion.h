@@ -9,7 +9,7 @@
 
 #include "chain_choices.h"
 #include "fused_run.h"
-#include "mapper/sampling/random_source.h"
+#include "mapper/sampling/space/random_source.h"
 #include "passing_bits.h"
 #include "runs.h"
 

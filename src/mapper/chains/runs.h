@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/space/map_space.h"
 
 namespace sluice::chains {
 

@@ -7,7 +7,8 @@
 namespace sluice {
 
 /// The problem of some of a workload's Einsums, in this order, as if there were no others: tensors
-/// that the others make are inputs.
+/// that the others make are inputs. Only what the outermost memory holds follows from that; all
+/// other rules of the architecture say what they say of these Einsums in the whole workload.
 BoundProblem part_of_problem(const BoundProblem& problem, const std::vector<EinsumId>& einsums);
 
 /// The same where rules of the architecture may need the other Einsums: diagnostics then.

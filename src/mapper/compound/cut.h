@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -24,9 +25,11 @@ struct CutMapping {
 };
 
 /// Every way of cutting the Einsums into groups, with every mapping of their fronts that can be
-/// part of a best one; best first by the first objective, then energy, then latency.
+/// part of a best one (of one objective: of one that costs up to a tenth more); best first by the
+/// first objective, then energy, then latency. Once `cancel` (may be null) is set: some of them.
 std::vector<CutMapping> best_cuts(const std::vector<SearchedGroup>& groups, std::size_t n_einsums,
-                                  const MapperOptions& options);
+                                  const MapperOptions& options,
+                                  const std::atomic<bool>* cancel = nullptr);
 
 /// Per group: what no mapping that has it as one of its groups beats, as the first objective.
 /// Groups that a search of this effort is through with count as what is known of them: it will not

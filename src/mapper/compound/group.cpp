@@ -7,6 +7,7 @@
 
 #include "mapper/common/contains.h"
 #include "mapper/common/part_of_problem.h"
+#include "model/bind/operand_costs.h"
 #include "sluice/support/error.h"
 
 namespace sluice::compound {
@@ -248,6 +249,16 @@ std::optional<ComponentId> compute_elsewhere(const BoundProblem& problem) {
       if (!outermost) outermost = memory;
       if (!memory || memory != outermost || !einsum.components[memory->index()].enabled)
         return compute.component;
+    }
+  return std::nullopt;
+}
+
+std::optional<TensorId> tensor_elsewhere(const BoundProblem& problem) {
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const TensorId tensor : einsum.tensors) {
+      if (problem.roles.is_intermediate(tensor) || einsum.computes.empty()) continue;
+      const ComponentId outermost = outermost_memory(problem, einsum.einsum, 0);
+      if (!hold_of(problem, einsum.einsum, outermost, tensor).may) return tensor;
     }
   return std::nullopt;
 }

@@ -39,6 +39,10 @@ ComponentId outermost_memory(const BoundProblem& problem, EinsumId einsum, std::
 /// one.
 std::optional<ComponentId> compute_elsewhere(const BoundProblem& problem);
 
+/// An input or a result of the workload that the one outermost memory may not hold, if there is
+/// one. Computes must not be elsewhere.
+std::optional<TensorId> tensor_elsewhere(const BoundProblem& problem);
+
 /// Nothing: a tensor that others outside need is made and read in it, or the outermost memory must
 /// keep an internal tensor or may not keep an external one; so it is not in the space.
 std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end);

@@ -17,6 +17,13 @@ bool applies(const TileConstraint& c, const BoundProblem& problem, const EinsumW
   });
 }
 
+bool applies(const SpatialConstraint& c, const BoundProblem&, const EinsumWalk& way) {
+  return std::any_of(way.steps.begin(), way.steps.end(), [&](const WalkedStep& step) {
+    return !step.storage && step.loop.component == c.component &&
+           step.loop.dimension == c.dimension;
+  });
+}
+
 bool applies(const LoopOrderConstraint& c, const BoundProblem&, const EinsumWalk& way) {
   return innermost_node(way, c.memory) != way.steps.end();
 }
@@ -25,7 +32,8 @@ bool applies(const LoopOrderConstraint& c, const BoundProblem&, const EinsumWalk
 
 std::vector<std::string> idle_constraints(const Constraints& constraints,
                                           const BoundProblem& problem, const Mapping& mapping) {
-  if (constraints.tiles.empty() && constraints.loop_orders.empty()) return {};
+  if (constraints.tiles.empty() && constraints.spatial.empty() && constraints.loop_orders.empty())
+    return {};
   const std::vector<EinsumWalk> ways = walks_of(problem.workload, mapping);
   std::vector<std::string> idle;
   const auto look_at = [&](const auto& list) {
@@ -36,6 +44,7 @@ std::vector<std::string> idle_constraints(const Constraints& constraints,
         idle.push_back(c.name);
   };
   look_at(constraints.tiles);
+  look_at(constraints.spatial);
   look_at(constraints.loop_orders);
   return idle;
 }

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// Names of the constraints on tiles and on orders of loops that a mapping keeps because it has no
-/// node that they are about.
+/// Names of the constraints on tiles, spatial loops and orders of loops that a mapping keeps
+/// because it has no node or loop that they are about.
 std::vector<std::string> idle_constraints(const Constraints& constraints,
                                           const BoundProblem& problem, const Mapping& mapping);
 

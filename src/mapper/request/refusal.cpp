@@ -130,6 +130,16 @@ std::optional<UnpricedPart> unpriced_network(const BoundProblem& problem,
   return std::nullopt;
 }
 
+/// A component whose `total_latency` is no maximum of sums of calls.
+std::optional<ComponentId> timed_otherwise(const BoundProblem& problem) {
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (std::size_t c = 0; c < einsum.components.size(); ++c)
+      if (einsum.components[c].enabled && problem.arch.components[c].total_latency &&
+          !einsum.components[c].latency_rows)
+        return ComponentId(c);
+  return std::nullopt;
+}
+
 /// What compiled costs do not have of a systolic array.
 std::optional<UnpricedPart> unpriced_array(const Arch& arch, const MapperOptions& options,
                                            const Component& component) {
@@ -164,6 +174,9 @@ std::optional<UnpricedPart> not_compiled(const BoundProblem& problem,
                         "--latency overlap"};
   if (const auto inner = array_within_an_array(problem))
     return UnpricedPart{"arrays within arrays", problem.arch[*inner].name, "no array:"};
+  if (const auto component = timed_otherwise(problem))
+    return UnpricedPart{"a total_latency other than the largest of sums of calls",
+                        problem.arch[*component].name, "no total_latency"};
   for (const Component& component : problem.arch.components) {
     if (const Network* network = std::get_if<Network>(&component.kind))
       if (auto part = unpriced_network(problem, options, component, *network)) return part;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "mapper/common/first_memory.h"
 #include "mapper/common/network_cost.h"
 #include "mapper/request/einsum_orders.h"
+#include "model/bind/operand_costs.h"
 #include "sluice/arch/outermost_memory.h"
 
 namespace sluice {
@@ -25,7 +27,17 @@ bool has_several_einsums(const BoundProblem& problem, const MapperOptions&) {
   return problem.workload.einsums.size() > 1;
 }
 bool steps_together(const BoundProblem& problem, const MapperOptions& options) {
-  return has_several_einsums(problem, options) && has_recurrence(problem.roles);
+  const auto& components = problem.arch.components;
+  const bool has_tolls = std::any_of(components.begin(), components.end(),
+                                     [](const Component& own) { return own.is_toll(); });
+  return (has_tolls || has_several_einsums(problem, options)) && has_recurrence(problem.roles);
+}
+bool has_windows(const BoundProblem& problem, const MapperOptions&) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [](const auto& einsum) {
+    return std::any_of(einsum.relevance.begin(), einsum.relevance.end(), [](const auto& seen) {
+      return std::find(seen.begin(), seen.end(), Relevance::kPartial) != seen.end();
+    });
+  });
 }
 bool keeps_the_order(const BoundProblem& problem, const MapperOptions& options) {
   return has_several_einsums(problem, options) &&
@@ -74,6 +86,17 @@ bool asks_for_large_tiles(const BoundProblem&, const MapperOptions& options) {
 }
 bool has_states(const BoundProblem& problem, const MapperOptions&) {
   return has_recurrence(problem.roles);
+}
+bool may_back_further_in(const BoundProblem& problem, const MapperOptions&) {
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
+    return std::any_of(einsum.computes.begin(), einsum.computes.end(), [&](const auto& compute) {
+      const auto first = first_memory(problem, einsum, compute);
+      return first && std::any_of(einsum.tensors.begin(), einsum.tensors.end(), [&](TensorId own) {
+               return !problem.roles.is_intermediate(own) &&
+                      !hold_of(problem, einsum.einsum, *first, own).must;
+             });
+    });
+  });
 }
 bool has_ports(const BoundProblem& problem, const MapperOptions&) {
   const auto memory = outermost_memory(problem.arch);
@@ -135,6 +158,11 @@ const std::vector<Row>& table() {
        "the state of a recurrence further in than the outermost memory, where the Einsum that "
        "makes and reads it is alone in its group",
        has_states},
+      {In::kGroups, "tensors backed further in",
+       "inputs and results of the workload, and what groups exchange, in a memory further in "
+       "alone, "
+       "where the outermost one need not hold them",
+       may_back_further_in},
       {In::kGroups, "ports",
        "loops over several instances of the outermost memory; frames begin below its nodes",
        has_ports},
@@ -165,10 +193,12 @@ const std::vector<Row>& table() {
        "where the routers of a network take time: nodes that nothing keeps from sinking through a "
        "loop but another node right below them, which would sink through it as well",
        waits_by_steps},
+      {In::kGroups, "sliding nodes",
+       "nodes that slide over a loop (`sliding: true`): of a window they fetch only what is new",
+       has_windows},
       {In::kExchanges, "copies above steps",
-       "in a recurrence of several Einsums: nodes above the loop over its steps that hold copies "
-       "of "
-       "what these Einsums exchange",
+       "in a recurrence: nodes above the loop over its steps of tolls that its states pass, and, "
+       "of several Einsums, of memories that hold copies of what these exchange",
        steps_together},
       {In::kExchanges, "folds of arrays",
        "where arrays take cycles to fill and drain: temporal loops right above those over the "
@@ -179,6 +209,14 @@ const std::vector<Row>& table() {
       {In::kExchanges, "orders of routes",
        "where networks cost something: spatial loops over one dimension in another order than the "
        "Einsum's variables, or several of them above a shared tensor",
+       has_costing_networks},
+      {In::kGroups, "loops within arrays",
+       "where arrays take cycles to fill and drain: temporal loops between an array and a memory "
+       "inside it",
+       has_arrays},
+      {In::kGroups, "orders of routes",
+       "where networks cost something: spatial loops over one dimension in another order than the "
+       "Einsum's variables",
        has_costing_networks},
       {In::kExchanges, "shared copies",
        "nodes above a shared loop that serve several Einsums without backing the tensor for them",

@@ -207,8 +207,10 @@ void bound_result(const Mapper& mapper, const BoundProblem& problem, const Mappe
 
 /// Whether walks find what the search is asked for.
 bool takes_walks(const Mapper& mapper, const BoundProblem& problem, const MapperOptions& options) {
+  MapperOptions drawn = options_of_walks(options);
+  drawn.imperfect_factors = ImperfectFactors::kNone;  // walks have uneven loops, too
   return mapper.wants_walks() && !options.budget_evaluations &&
-         !refused_alone(RandomMapper(), problem, options_of_walks(options));
+         !refused_alone(RandomMapper(), problem, drawn);
 }
 
 /// What to call a mapping of the walks where the search itself has nothing to say.
@@ -411,7 +413,14 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   }
   begin_bounds(!by_chains.know_no_more);
   told->set_proving(true);
-  MapperOutcome outcome = map_and_blame(mapper, problem, options, beside_walks);
+  // Walks go where groups do not: of two threads each has one.
+  MapperOptions own = options;
+  if (mapper.makes_collectives() && options.budget_seconds && options.threads > 1) {
+    --own.threads;
+    walks.keep_on();
+  }
+  MapperOutcome outcome = map_and_blame(mapper, problem, own, beside_walks);
+  if (outcome) outcome->search.threads = options.threads;
   told->set_proving(false);
   const bool is_open = may_be_beaten(outcome, options);
   constexpr double kPatience = 5;  // s, without a budget

@@ -32,6 +32,8 @@ class SideWalks {
             Leftovers* leftovers, std::shared_ptr<BestOfWalks> best = nullptr,
             std::function<bool()> leaves_it = {});
 
+  /// Without pauses from now on.
+  void keep_on() { thread_.wake(); }
   /// Waits, so long at most, until the incumbent has a mapping or the walks have ended.
   void wait_for_a_mapping(double seconds);
   /// Where the search has nothing, or leaves the rest of its time to the walks: one on each of its

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "mapper/sampling/space/uneven_loops.h"
 #include "model/bind/divisors.h"
 
 namespace sluice::sampling {
@@ -452,7 +453,8 @@ bool Drawer::place_same_loops(const EinsumChoice& choice, std::uint32_t other, D
                found.spatial == loop.spatial && found.component == loop.component &&
                found.dimension == loop.dimension;
       });
-      if (place == end || !place->is_loop) return false;
+      if (place == end || !place->is_loop || fused::is_uneven(choice.trips[item.index]))
+        return false;
       draft->set(place->index, draft->trips[place->index] * choice.trips[item.index]);
     }
   }
@@ -465,7 +467,8 @@ void Drawer::place_own_loops(const EinsumChoice& choice, Draft* draft) {
   const Template& templ = space_.templates(draft->einsum)[choice.templ];
   for (std::size_t l = 0; l < choice.trips.size(); ++l) {
     const LoopPlace& loop = templ.loops[l];
-    if (loop.fused || choice.trips[l] == 1) continue;
+    if (loop.fused || choice.trips[l] == 1 || is_uneven(templ, choice.trips, loop.variable))
+      continue;
     const std::uint64_t above = slots_above(templ, loop.gap);
     std::optional<std::size_t> best;
     int least = std::numeric_limits<int>::max();

@@ -4,10 +4,10 @@
 #include <optional>
 #include <span>
 
-#include "fanout_use.h"
-#include "map_space.h"
+#include "mapper/sampling/space/fanout_use.h"
+#include "mapper/sampling/space/map_space.h"
+#include "mapper/sampling/space/random_source.h"
 #include "mapper/shape/trip_choices.h"
-#include "random_source.h"
 
 namespace sluice::sampling {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mapper/sampling/space/uneven_loops.h"
 #include "model/bind/divisors.h"
 
 namespace sluice::sampling {
@@ -134,6 +135,8 @@ class Neighbourhood {
   ChoicePtr rescaled(std::size_t e, std::size_t place, std::int64_t prime, bool grow) {
     const auto& loops = space_.templates(e)[genome_[e]->templ].loops;
     Trips trips = genome_[e]->trips;
+    if (is_uneven(space_.templates(e)[genome_[e]->templ], trips, loops[place].variable))
+      return nullptr;
     std::vector<std::size_t> others;
     for (std::size_t p = 0; p < loops.size(); ++p)
       if (!loops[p].fused && !loops[p].spatial && loops[p].variable == loops[place].variable &&
@@ -162,12 +165,21 @@ std::optional<Genome> rescale_shared(const Genome& genome, std::size_t e, const 
 
 ChoicePtr shift_factor(std::size_t e, const EinsumChoice& choice, const MapSpace& space,
                        FanoutUse* use, RandomSource* random) {
-  const auto& loops = space.templates(e)[choice.templ].loops;
+  constexpr double kUneven = 0.3;
+  const UnevenLoops uneven(space, random);
+  if (uneven.may_have_any() && random->chance(kUneven)) {
+    Trips trips = choice.trips;
+    if (!uneven.draw(e, choice.templ, &trips)) return nullptr;
+    return with_trips(e, choice, std::move(trips), space, use);
+  }
+  const fused::Template& templ = space.templates(e)[choice.templ];
+  const auto& loops = templ.loops;
   std::vector<std::pair<std::size_t, std::size_t>> moves;
   for (std::size_t from = 0; from < loops.size(); ++from)
     for (std::size_t to = 0; to < loops.size(); ++to)
       if (from != to && !loops[from].fused && !loops[to].fused && choice.trips[from] > 1 &&
-          loops[from].variable == loops[to].variable)
+          loops[from].variable == loops[to].variable &&
+          !is_uneven(templ, choice.trips, loops[from].variable))
         moves.emplace_back(from, to);
   if (moves.empty()) return nullptr;
   const auto [from, to] = random->pick(moves);

@@ -20,8 +20,8 @@ std::optional<Genome> draw_neighbour(const Genome& genome, const MapSpace& space
 std::optional<Genome> rescale_shared(const Genome& genome, std::size_t einsum,
                                      const MapSpace& space, FanoutUse* use, Drawer* drawer);
 
-/// The choice with a prime factor moved between two of its loops that nobody shares, if the space
-/// has that one.
+/// The choice with a prime factor moved between two of its loops that nobody shares, or with an
+/// uneven loop where the space may have them, if it has that one.
 ChoicePtr shift_factor(std::size_t einsum, const EinsumChoice& choice, const MapSpace& space,
                        FanoutUse* use, RandomSource* random);
 

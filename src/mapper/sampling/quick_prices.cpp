@@ -5,26 +5,41 @@
 
 #include "mapper/common/network_cost.h"
 #include "mapper/request/refusal.h"
+#include "model/bind/divisors.h"
 #include "model/network/network_routes.h"
 
 namespace sluice::sampling {
 namespace {
 
-/// Whether some network's routes take seconds to compile for one template: along all dimensions
-/// together, for all trip counts that many instances have.
+/// In how many ways loops over an Einsum's variables, from one on, may share out so many instances;
+/// counted up to `most`.
+double ways_to_share(const std::vector<VariableRange>& variables, std::size_t first,
+                     std::int64_t instances, double most) {
+  if (first == variables.size() || instances == 1) return 1;
+  double ways = 0;
+  for (const std::int64_t trips : divisors_of(variables[first].size))
+    if (trips <= instances && ways < most)
+      ways += ways_to_share(variables, first + 1, instances / trips, most - ways);
+  return ways;
+}
+
+/// Whether it takes longer to compile some network's routes for one template than prices by the
+/// model do: along all dimensions together, for all trip counts that there are.
 bool has_long_routes(const BoundProblem& problem) {
-  constexpr double kFewInstances = 64;
-  const auto are_long = [&](const PathNetwork& at) {
+  constexpr double kFewWays = 200;
+  const auto are_long = [&](const BoundEinsum& own, const PathNetwork& at) {
     const auto& network = std::get<Network>(problem.arch[at.network].kind);
     if (!at.fanned || !costs(network) || go_by_dimension(network)) return false;
-    double instances = 1;
+    double ways = 1;
     for (const SpatialDimension& dimension : problem.arch[*at.fanned].spatial)
-      instances *= static_cast<double>(dimension.fanout);
-    return instances > kFewInstances;
+      ways *= ways_to_share(problem.workload[own.einsum].iteration_space, 0, dimension.fanout,
+                            2 * kFewWays);
+    return ways > kFewWays;
   };
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {
     return std::any_of(own.computes.begin(), own.computes.end(), [&](const BoundCompute& compute) {
-      return std::any_of(compute.networks.begin(), compute.networks.end(), are_long);
+      return std::any_of(compute.networks.begin(), compute.networks.end(),
+                         [&](const PathNetwork& at) { return are_long(own, at); });
     });
   });
 }
@@ -32,8 +47,9 @@ bool has_long_routes(const BoundProblem& problem) {
 }  // namespace
 
 struct QuickPrices::Known {
-  Known(const BoundProblem& problem, const fused::EinsumShape& shape, fused::Template own)
-      : templ(std::move(own)), price(problem, shape, templ) {}
+  Known(const BoundProblem& problem, const fused::EinsumShape& shape, fused::Template own,
+        const std::atomic<bool>* cancel)
+      : templ(std::move(own)), price(problem, shape, templ, cancel) {}
 
   fused::Template templ;
   fused::TemplatePrice price;
@@ -53,7 +69,8 @@ fused::TemplatePrice* QuickPrices::of(std::size_t e, std::uint32_t templ) {
   if (known_.size() >= kMost) known_.clear();
   std::unique_ptr<Known>& known = known_[{space_.list_of(e), templ}];
   if (!known)
-    known = std::make_unique<Known>(space_.problem(), space_.shape(e), space_.templates(e)[templ]);
+    known = std::make_unique<Known>(space_.problem(), space_.shape(e), space_.templates(e)[templ],
+                                    space_.cancel());
   return &known->price;
 }
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "map_space.h"
 #include "mapper/fused/price/template_price.h"
+#include "mapper/sampling/space/map_space.h"
 
 namespace sluice::sampling {
 

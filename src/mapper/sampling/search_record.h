@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "map_space.h"
+#include "mapper/sampling/space/map_space.h"
 
 namespace sluice::sampling {
 

@@ -4,6 +4,11 @@
 #include "model/bind/divisors.h"
 
 namespace sluice::sampling {
+namespace {
+
+constexpr double kUneven = 0.3;  ///< of all steps, where tiles may be uneven
+
+}  // namespace
 
 std::vector<ShapeWalk::Places> ShapeWalk::places_of(std::size_t e,
                                                     const EinsumChoice& start) const {
@@ -11,8 +16,10 @@ std::vector<ShapeWalk::Places> ShapeWalk::places_of(std::size_t e,
   std::vector<Places> result(space_.shape(e).sizes.size());
   for (std::size_t l = 0; l < loops.size(); ++l)
     if (!loops[l].fused) result[loops[l].variable].loops.push_back(l);
-  for (std::size_t v = 0; v < result.size(); ++v)
+  for (std::uint32_t v = 0; v < result.size(); ++v) {
+    result[v].variable = v;
     result[v].primes = primes_of(space_.shape(e).sizes[v]);
+  }
   std::erase_if(result, [](const Places& places) {
     return places.loops.size() < 2 || places.primes.empty();
   });
@@ -28,19 +35,30 @@ bool ShapeWalk::move_factor(const Places& places, Trips* trips) {
   return true;
 }
 
+/// Whether it took one: within all but the fanouts and limits of the space.
+bool ShapeWalk::step(std::size_t e, std::uint32_t templ, const std::vector<Places>& places,
+                     Trips* trips) {
+  if (uneven_.may_have_any() && (places.empty() || random_.chance(kUneven)))
+    return uneven_.draw(e, templ, trips);
+  const Places& own = random_.pick(places);
+  if (uneven_.may_have_any() && is_uneven(space_.templates(e)[templ], *trips, own.variable))
+    return false;
+  return move_factor(own, trips);
+}
+
 std::pair<ChoicePtr, CostTotals> ShapeWalk::best(std::size_t e, const EinsumChoice& start,
                                                  fused::TemplatePrice* price, const Share& share,
                                                  int steps, double heat) {
   const std::vector<Places> places = places_of(e, start);
   const auto first = price->of(start.trips);
-  if (places.empty() || !first) return {};
+  if ((places.empty() && !uneven_.may_have_any()) || !first) return {};
   const Acceptance accept = annealing(heat);
   double now = share(totals_of(*first)), least = now;
   Trips trips = start.trips, next = trips, best_trips;
   CostTotals best;
   for (int i = 0; i < steps; ++i) {
     next = trips;
-    if (!move_factor(random_.pick(places), &next)) continue;
+    if (!step(e, start.templ, places, &next)) continue;
     const auto own = price->of(next);
     if (!own) continue;
     const CostTotals cost = totals_of(*own);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/sampling/fanout_use.h"
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/space/fanout_use.h"
+#include "mapper/sampling/space/map_space.h"
 
 namespace sluice {
 

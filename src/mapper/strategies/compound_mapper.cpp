@@ -69,7 +69,7 @@ class CompoundSearch {
       polish();
       tell_best();
     }
-    return finish(compound::best_cuts(groups_, problem_.einsums.size(), options_));
+    return finish(cuts());
   }
 
  private:
@@ -173,9 +173,8 @@ class CompoundSearch {
   void polish() {
     if (options_.objectives.size() > 1 || groups_.empty()) return;
     std::vector<const SearchedGroup*> worth_it = {&groups_.front()};
-    const auto cuts = compound::best_cuts(groups_, problem_.einsums.size(), options_);
-    if (!cuts.empty())
-      worth_it.insert(worth_it.end(), cuts.front().groups.begin(), cuts.front().groups.end());
+    if (const std::vector<CutMapping> best = cuts(); !best.empty())
+      worth_it.insert(worth_it.end(), best.front().groups.begin(), best.front().groups.end());
     parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {
       if (contains(worth_it, static_cast<const SearchedGroup*>(&groups_[g]))) polish(&groups_[g]);
     });
@@ -220,6 +219,10 @@ class CompoundSearch {
     }
   }
 
+  std::vector<CutMapping> cuts() const {
+    return compound::best_cuts(groups_, problem_.einsums.size(), options_, control_.cancel);
+  }
+
   std::vector<double> worth(const compound::PartCost& cost) const {
     return {cost.objective(options_.objectives.front()), cost.total_j(), cost.latency_s()};
   }
@@ -246,7 +249,7 @@ class CompoundSearch {
   double tell_best() const {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     if (!is_single()) return kNone;
-    for (const CutMapping& cut : compound::best_cuts(groups_, problem_.einsums.size(), options_))
+    for (const CutMapping& cut : cuts())
       if (const auto objective = tell(mapping_of(cut))) return *objective;
     return kNone;
   }
@@ -404,6 +407,9 @@ std::optional<UnpricedPart> CompoundMapper::unpriced(const BoundProblem& problem
   if (const auto compute = compound::compute_elsewhere(problem))
     return UnpricedPart{"computes below several outermost memories", problem.arch[*compute].name,
                         "one memory above all of them"};
+  if (const auto tensor = compound::tensor_elsewhere(problem))
+    return UnpricedPart{"inputs and results that the outermost memory may not hold",
+                        problem.workload[*tensor].name, "let its `may_keep` name them"};
   const std::array known = {LatencyPolicy::kOverlap, LatencyPolicy::kPipeline,
                             LatencyPolicy::kStaged};
   if (std::find(known.begin(), known.end(), options.policy) == known.end())

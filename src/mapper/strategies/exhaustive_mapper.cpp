@@ -6,7 +6,7 @@
 
 #include "mapper/request/refusal.h"
 #include "mapper/sampling/sampling_run.h"
-#include "mapper/sampling/trip_walk.h"
+#include "mapper/sampling/space/trip_walk.h"
 #include "mapper/shape/trip_choices.h"
 #include "mapper/space/compatibility.h"
 #include "mapper/strategies/sampling_mappers.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/sampling/fanout_use.h"
+#include "mapper/sampling/space/fanout_use.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice {

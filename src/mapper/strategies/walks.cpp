@@ -21,7 +21,6 @@ MapperOptions options_of_walks(MapperOptions options) {
   options.objectives.resize(1);
   options.resource_usage = false;
   options.top = 4;  // the best so far, to go on from
-  options.imperfect_factors = ImperfectFactors::kNone;
   options.row_fusion = false;
   options.explore_einsum_orders = false;
   options.budget_evaluations.reset();

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "mapper/chains/chain_start.h"
-#include "mapper/sampling/map_space.h"
 #include "mapper/sampling/polish.h"
+#include "mapper/sampling/space/map_space.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice {
@@ -22,8 +22,8 @@ namespace sampling {
 class SamplingRun;
 }
 
-/// What walks draw: perfect factors, the best mapping by the first objective. A part of every
-/// larger space that was asked for.
+/// What walks draw: loops that Einsums share have perfect factors, the best mapping by the first
+/// objective. A part of every larger space that was asked for.
 MapperOptions options_of_walks(MapperOptions options);
 
 /// Good chains of all Einsums; populations and annealing in turn, from random mappings and from the

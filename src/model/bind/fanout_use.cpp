@@ -61,6 +61,21 @@ std::vector<double> largest_use_inside(const BoundProblem& problem, EinsumId id,
   return share;
 }
 
+double use_by_perfect_factors(const BoundProblem& problem, EinsumId id,
+                              const BoundCompute& compute) {
+  const BoundEinsum& bound = problem[id];
+  double share = 1;
+  for (const ComponentId component : compute.path)
+    for (const BoundSpatial& dimension : bound.components[component.index()].spatial) {
+      const std::vector<std::int64_t> sizes = spatial_sizes(bound, problem.workload[id], dimension);
+      double any = 1;
+      for (const std::int64_t size : sizes) any *= static_cast<double>(size);
+      share *= static_cast<double>(largest_product(sizes, dimension.fanout)) /
+               std::min(any, static_cast<double>(dimension.fanout));
+    }
+  return share;
+}
+
 std::vector<double> widest_spread(const BoundProblem& problem, EinsumId id,
                                   const BoundCompute& compute) {
   const BoundEinsum& bound = problem[id];

@@ -16,6 +16,11 @@ bool may_spread(const BoundEinsum& einsum, const BoundSpatial& dimension, std::s
 std::vector<double> largest_use_inside(const BoundProblem& problem, EinsumId einsum,
                                        const BoundCompute& compute, Factors factors);
 
+/// What perfect factors use of the instances above a compute at most, as a share of what any
+/// factors of the same variables do.
+double use_by_perfect_factors(const BoundProblem& problem, EinsumId einsum,
+                              const BoundCompute& compute);
+
 /// Per variable of the Einsum: the product of the fanouts that spatial loops over it may use.
 std::vector<double> widest_spread(const BoundProblem& problem, EinsumId einsum,
                                   const BoundCompute& compute);

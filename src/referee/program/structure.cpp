@@ -181,6 +181,7 @@ class PathCheck {
     const auto variable = walked(loop, einsum_);
     const std::string name = variable ? workload_[*variable].name : "nothing";
     if (!own) {
+      if (!has_steps(i)) return;
       complain("The spatial loop over {} of {} is not on the way to the compute of {}.", name,
                arch_[loop.component].name, einsum_.name);
       return;

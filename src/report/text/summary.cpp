@@ -206,7 +206,7 @@ class Summary {
     const auto names = idle_constraints(result_.options->constraints, problem_, mapping);
     if (names.empty()) return;
     field("", inked(console_, Ink::kYellow,
-                    fmt::format("constraint{} {}: no node of this mapping to apply to",
+                    fmt::format("constraint{} {}: no node or loop of this mapping to apply to",
                                 names.size() == 1 ? "" : "s", fmt::join(names, ", "))));
   }
 

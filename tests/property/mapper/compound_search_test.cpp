@@ -9,6 +9,8 @@
 #include "mapper/compound/polish.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/registry.h"
+#include "sluice/mapper/run_mapper.h"
+#include "sluice/mapper/selection.h"
 #include "sluice/model/collective_cost.h"
 #include "sluice/model/evaluate.h"
 
@@ -201,6 +203,61 @@ TEST(CompoundSearch, RefusesComputesBelowSeveralOutermostMemories) {
   EXPECT_FALSE(found.error().proven);
   EXPECT_EQ(found.error().reason,
             "the mapper compound does not know computes below several outermost memories: MAC");
+}
+
+// In the whole workload C alone is reused, so that k may be spread; of the first Einsum by itself
+// C is the result. 328 J: 6 · (20 + 20) of A and B, 6 · 1, and what C and D move.
+TEST(CompoundSearch, MapsEinsumsByTheRulesOfTheWhole) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 2, K: 3}
+  bits_per_value: {All: 8}
+  einsums: ["C[m] = A[m,k] * B[k]", "D[m] = exp(C[m])"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, merging_reads: counted, tensors: {keep: "~Intermediates", may_keep: All}, actions: [{name: read, energy: 20, bits_per_action: 8, throughput: 4}, {name: write, energy: 10, bits_per_action: 8, throughput: 2}]}
+  - !Container {name: CL, spatial: [{name: cx, fanout: 3, reuse: Intermediates}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem);
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  for (const char* name : {"fused", "compound"}) {
+    const auto found = run_mapper(*standard_mappers().find(name), *problem, options, {});
+    ASSERT_TRUE(found) << name;
+    EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+    EXPECT_EQ(found->mappings.front().cost.energy_j, 328) << name;
+  }
+}
+
+TEST(CompoundSearch, RefusesInputsThatTheOutermostMemoryMayNotHold) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 4, K: 4}
+  bits_per_value: {All: 8}
+  einsums: ["C[m] = A[m,k] * W[k]"]
+  renames: {weight: W}
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~weight}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: Flash, size: inf, tensors: {keep: weight}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem);
+  const auto found = run_mapper(*standard_mappers().find("compound"), *problem, {}, {});
+  ASSERT_FALSE(found.has_value());
+  EXPECT_FALSE(found.error().proven);
+  EXPECT_EQ(found.error().reason,
+            "the mapper compound does not know inputs and results that the outermost memory may "
+            "not hold: W");
+  EXPECT_EQ(default_mapper(*problem, {}).mapper->name(), "fused");
+  EXPECT_TRUE(run_mapper(*standard_mappers().find("fused"), *problem, {}, {}).has_value());
 }
 
 // Seed 65 of brute force. Priced alone, a copy from T1's place in GB to DRAM is not free: its nests

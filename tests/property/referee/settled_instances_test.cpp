@@ -51,6 +51,35 @@ TEST(SettledInstances, OfTwoUnevenLoopsTheLastOnesNeedNotBeThere) {
 }
 
 // In the steps of a temporal loop outside, all but the last one have full tiles.
+// A loop of one step does nothing, be it over instances that are not on the way.
+TEST(SettledInstances, ALoopOfOneStepMayBeOverAnyInstances) {
+  const Settled aside(R"yaml(
+workload:
+  rank_sizes: {M: 2}
+  bits_per_value: {All: 8}
+  einsums: ["Y[m] = exp(X[m])"]
+)yaml",
+                      R"yaml(
+  - !Storage {tensors: [X, Y], component: DRAM}
+  - !Spatial {rank_variable: m, tile_shape: 2, component: PE, name: x}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Compute {einsum: Y, component: VEC}
+)yaml",
+                      R"yaml(
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Fork
+    nodes:
+    - !Compute {name: VEC, actions: [{name: compute, energy: 1, throughput: 1}]}
+  - !Container {name: PE, spatial: [{name: x, fanout: 2}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+mapping:
+  nodes:
+)yaml");
+  EXPECT_TRUE(aside.legal);
+}
+
 TEST(SettledInstances, ATemporalLoopOutsideLeavesFullTilesToTheInnerOnes) {
   const std::string loops = loops_of_five_rows(
       "  - !Temporal {rank_variable: m, tile_shape: 4}\n"

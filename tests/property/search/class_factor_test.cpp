@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "mapper/fused/states/state_tables.h"
-#include "mapper/sampling/map_space.h"
+#include "mapper/sampling/space/map_space.h"
 #include "mapper/strategies/walks.h"
 #include "oracle/compare.h"
 #include "oracle/compound/compound_case.h"

@@ -1,4 +1,5 @@
-// Compiled prices of a template's shapes, asked for one by one and in walks, are the model's.
+// Compiled prices of a template's shapes, asked for one by one and in walks, are the model's;
+// uneven loops that walks draw are of the space.
 #include "mapper/sampling/quick_prices.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +7,8 @@
 #include <cmath>
 
 #include "mapper/sampling/shape_walk.h"
+#include "mapper/sampling/space/trip_walk.h"
+#include "mapper/sampling/space/uneven_loops.h"
 #include "mapper/strategies/walks.h"
 #include "oracle/compare.h"
 #include "sluice/mapper/objective_value.h"
@@ -23,16 +26,16 @@ void expect_equal(double is, double should) {
 
 class WalkedCase {
  public:
-  explicit WalkedCase(std::uint64_t seed)
+  WalkedCase(std::uint64_t seed, ImperfectFactors imperfect)
       : drawn_(oracle::random_case(seed, {.max_nests = 2'000, .max_evaluations = 20},
                                    oracle::kAllExtras)),
-        options_(options_of_walks(drawn_.options)),
+        options_(with(imperfect, options_of_walks(drawn_.options))),
         space_(drawn_.problem, options_),
         use_(space_),
         drawer_(space_, &use_, RandomSource(seed), nullptr),
         prices_(space_) {}
 
-  int n_priced = 0, n_better = 0, n_refused = 0;
+  int n_priced = 0, n_better = 0, n_refused = 0, n_uneven = 0;
 
   void run() {
     constexpr int kMappings = 4;
@@ -42,11 +45,36 @@ class WalkedCase {
       SCOPED_TRACE(to_yaml(drawn_.spec) +
                    to_yaml(space_.build(*genome), drawn_.problem.workload, drawn_.problem.arch));
       check(*genome);
+      if (options_.imperfect_factors != ImperfectFactors::kNone)
+        for (std::size_t e = 0; e < genome->size(); ++e) draw_uneven(*genome, e);
       for (std::size_t e = 0; e < genome->size(); ++e) walk(*genome, e);
     }
   }
 
  private:
+  static MapperOptions with(ImperfectFactors imperfect, MapperOptions options) {
+    options.imperfect_factors = imperfect;
+    return options;
+  }
+
+  /// What is drawn and keeps the limits is among all shapes of the template, and priced like them.
+  void draw_uneven(const Genome& genome, std::size_t e) {
+    Trips trips = genome[e]->trips;
+    const std::uint32_t t = genome[e]->templ;
+    if (!UnevenLoops(space_, &drawer_.random()).draw(e, t, &trips)) return;
+    if (!space_.is_choice(e, t, trips)) return;
+    bool is_listed = false;
+    walk_trips(
+        space_, e, t, Trips(trips.size(), 0), std::numeric_limits<std::uint64_t>::max(),
+        [] { return false; }, [&](const Trips& listed) { return !(is_listed = listed == trips); });
+    EXPECT_TRUE(is_listed);
+    Genome changed = genome;
+    changed[e] = space_.make_choice(e, t, std::move(trips));
+    EXPECT_TRUE(space_.joins(changed));
+    check(changed);
+    ++n_uneven;
+  }
+
   /// A whole mapping costs what its Einsums cost, where all of them are priced.
   void check(const Genome& genome) {
     const std::optional<CostTotals> whole = space_.price(genome);
@@ -111,7 +139,7 @@ TEST(QuickPrices, AreTheModels) {
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("seed " + std::to_string(seed));
-    WalkedCase drawn(seed);
+    WalkedCase drawn(seed, ImperfectFactors::kNone);
     drawn.run();
     if (::testing::Test::HasFailure()) break;
     n_priced += drawn.n_priced;
@@ -125,6 +153,27 @@ TEST(QuickPrices, AreTheModels) {
   EXPECT_GE(n_better * 4, cases.count);
   // Nodes above the steps of a recurrence that sink through them: other templates have them below.
   EXPECT_LE(n_refused * 50, n_priced);
+}
+
+TEST(QuickPrices, OfUnevenLoopsAreTheModels) {
+  const testing::RandomCases cases = testing::random_cases(60);
+  int n_priced = 0, n_better = 0, n_uneven = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    WalkedCase drawn(seed, i % 2 == 0 ? ImperfectFactors::kUnfused : ImperfectFactors::kAll);
+    drawn.run();
+    if (::testing::Test::HasFailure()) break;
+    n_priced += drawn.n_priced;
+    n_better += drawn.n_better;
+    n_uneven += drawn.n_uneven;
+  }
+  RecordProperty("priced", n_priced);
+  RecordProperty("better", n_better);
+  RecordProperty("uneven", n_uneven);
+  EXPECT_GE(n_uneven * 2, cases.count);
+  EXPECT_GE(n_priced, cases.count);
+  EXPECT_GE(n_better * 4, cases.count);
 }
 
 }  // namespace

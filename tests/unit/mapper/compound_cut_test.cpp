@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
 namespace sluice::compound {
 namespace {
 
@@ -30,6 +34,65 @@ TEST(CompoundCut, CountsAGroupThatASearchIsThroughWithAsWhatItFound) {
 // The complete search may not have come to its end, and the likely one also looks beyond it.
 TEST(CompoundCut, TakesNoCostThatAnotherSearchFoundForABound) {
   EXPECT_EQ(energy_bounds(found_by(Effort::kAll), Effort::kLikely), std::vector<double>{2});
+}
+
+/// Einsums that are each a group of their own, or two of them, with so many mappings that no other
+/// replaces.
+std::vector<SearchedGroup> groups_of(std::size_t n_einsums, int n_mappings) {
+  std::vector<SearchedGroup> groups;
+  for (std::size_t first = 0; first < n_einsums; ++first)
+    for (std::size_t end = first + 1; end <= std::min(first + 2, n_einsums); ++end) {
+      SearchedGroup& searched = groups.emplace_back();
+      searched.group.first = first;
+      searched.group.end = end;
+      for (int m = 0; m < n_mappings; ++m) {
+        GroupMapping mapping;
+        const double step = m + 0.1 * static_cast<double>(first % 3);
+        mapping.cost.energy_j = static_cast<double>(end - first) * (10 + step);
+        mapping.cost.policy_s = static_cast<double>(end - first) * (20 - step * step / 40);
+        mapping.cost.overlap_s = 1;
+        searched.result.front.push_back(mapping);
+      }
+    }
+  return groups;
+}
+
+TEST(CompoundCut, FindsTheBestOfAll) {
+  constexpr std::size_t kEinsums = 4;
+  const auto groups = groups_of(kEinsums, 5);
+  // All of them: Einsum by Einsum, what the groups up to it may cost.
+  std::vector<std::vector<PartCost>> all(kEinsums + 1);
+  all[0] = {PartCost()};
+  for (std::size_t end = 1; end <= kEinsums; ++end)
+    for (const SearchedGroup& searched : groups)
+      for (const PartCost& before : all[searched.group.first])
+        for (const GroupMapping& part : searched.result.front)
+          if (searched.group.end == end) all[end].push_back(before + part.cost);
+  for (const Objective objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+    MapperOptions options;
+    options.objectives = {objective};
+    double least = std::numeric_limits<double>::infinity();
+    for (const PartCost& cost : all[kEinsums]) least = std::min(least, cost.objective(objective));
+    const auto cuts = best_cuts(groups, kEinsums, options);
+    ASSERT_FALSE(cuts.empty());
+    EXPECT_DOUBLE_EQ(cuts.front().cost.objective(objective), least);
+    std::size_t covered = 0;
+    for (const SearchedGroup* searched : cuts.front().groups) {
+      EXPECT_EQ(searched->group.first, covered);
+      covered = searched->group.end;
+    }
+    EXPECT_EQ(covered, kEinsums);
+  }
+}
+
+// With hundreds of Einsums the beginnings that nothing replaces outgrow any time.
+TEST(CompoundCut, HasAMappingWhereThereIsNoTimeForAll) {
+  constexpr std::size_t kEinsums = 300;
+  const std::atomic<bool> cancel = true;
+  const auto groups = groups_of(kEinsums, 20);
+  const auto cuts = best_cuts(groups, kEinsums, MapperOptions(), &cancel);
+  ASSERT_FALSE(cuts.empty());
+  EXPECT_EQ(cuts.front().groups.back()->group.end, kEinsums);
 }
 
 }  // namespace

@@ -65,6 +65,22 @@ TEST(Selection, FusedKnowsNoRepeatedValuesNorUnevenTilesOnNetworks) {
   EXPECT_FALSE(refused_request(fused, problem_with(mesh(0)), uneven));
 }
 
+TEST(Selection, FusedKnowsTotalLatenciesThatAreLargestSumsAlone) {
+  Component component;
+  component.kind = Memory();
+  component.name = "DRAM";
+  component.total_latency = Expression::parse("5e-9").value();
+  BoundProblem problem = problem_with(component);
+  BoundComponent& bound = problem.einsums.emplace_back().components.emplace_back();
+  const auto no = refused("fused", problem);
+  ASSERT_TRUE(no);
+  EXPECT_EQ(no->reason,
+            "the mapper fused does not know a total_latency other than the largest of sums of "
+            "calls: DRAM");
+  bound.latency_rows.emplace();
+  EXPECT_FALSE(refused("fused", problem));
+}
+
 TEST(Selection, FusedKnowsRoutersThatTakeTimeButNotWithWindowsOrTolls) {
   Component component = mesh(0);
   Network& network = std::get<Network>(component.kind);

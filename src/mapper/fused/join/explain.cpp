@@ -1,4 +1,5 @@
 #include "mapper/common/too_small_text.h"
+#include "model/bind/operand_costs.h"
 #include "search.h"
 #include "sluice/support/human_units.h"
 
@@ -16,6 +17,14 @@ void blame_recurrence(const std::string& einsum, NoMapping* no) {
                "one, and here no mapping with such a loop fits";
   no->nearest_relaxation =
       "allow a fused loop, or let a larger memory keep what these Einsums exchange";
+}
+
+/// Why these are no small tiles.
+std::string persistent_among(const BoundProblem& problem, std::vector<TensorId> tensors) {
+  std::erase_if(tensors, [&](TensorId own) { return !problem.workload[own].persistent; });
+  if (tensors.empty()) return "";
+  return " (" + names_of_tensors(problem, tensors) +
+         " whole: no loop stands above what is persistent)";
 }
 
 NoMapping without_storage(const std::string& einsum) {
@@ -48,11 +57,14 @@ NoMapping Search::explain_alone(std::size_t e) const {
   if (templates_[e].empty()) {
     no = without_storage(name);
   } else if (table.miss.known) {
-    for (const LocalTensor& tensor : shapes_[e].tensors) no.tensors.push_back(tensor.id);
     no.einsum = shapes_[e].einsum;
+    for (const LocalTensor& tensor : shapes_[e].tensors)
+      if (hold_of(problem_, *no.einsum, table.miss.component, tensor.id).may)
+        no.tensors.push_back(tensor.id);
     no.memory = table.miss.component;
     no.excess_bits = table.miss.excess_bits;
     tell_too_small(problem_, &no);
+    no.reason += persistent_among(problem_, no.tensors);
   } else {
     for (const LocalTensor& tensor : shapes_[e].tensors) no.tensors.push_back(tensor.id);
     if (is_recurrent(shapes_[e]))

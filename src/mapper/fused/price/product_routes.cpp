@@ -37,9 +37,10 @@ class OpenRoutes {
         if (chosen[l].trips > 1) fixed.push_back({numbers_[l], chosen[l].trips});
       std::sort(fixed.begin(), fixed.end(), is_before);
       LineRoutes added = find(chosen);
-      for (const auto& [subset, routes] : known)
-        if (std::includes(fixed.begin(), fixed.end(), subset.begin(), subset.end(), is_before))
-          take_off(routes, added);
+      for_each_less(fixed, [&](const std::vector<FixedLoop>& less) {
+        const auto before = known.find(less);  // all but those that were cancelled
+        if (before != known.end()) take_off(before->second, added);
+      });
       add(added, fixed, result);
       known.emplace(std::move(fixed), std::move(added));
     });
@@ -70,6 +71,19 @@ class OpenRoutes {
       return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), is_before);
     }
   };
+
+  /// Calls `body` with each set of some of the loops, but not of all.
+  template <class Body>
+  static void for_each_less(const std::vector<FixedLoop>& loops, const Body& body) {
+    const std::uint64_t all = (std::uint64_t{1} << loops.size()) - 1;
+    std::vector<FixedLoop> some;
+    for (std::uint64_t set = 0; set < all; ++set) {
+      some.clear();
+      for (std::size_t l = 0; l < loops.size(); ++l)
+        if ((set >> l & 1) != 0) some.push_back(loops[l]);
+      body(some);
+    }
+  }
 
   static void take_off(const LineRoutes& known, LineRoutes& routes) {
     routes.half_hops -= known.half_hops;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <unordered_map>
 
 #include "class_factor.h"
+#include "mapper/common/numbered.h"
 #include "sluice/mapper/mapper.h"
 
 namespace sluice::fused {
@@ -24,6 +26,7 @@ class Tabulator {
         program_(program),
         cancel_(cancel) {
     result_.columns.resize(classes.size());
+    number_of_column_.resize(classes.size());
     result_.leak_w = program.leak_w;
     result_.cuts = program.cuts;
     result_.monotone = program.monotone;
@@ -34,6 +37,9 @@ class Tabulator {
 
   SimpleProgram run() {
     for (const Monomial& monomial : program_.monomials) simplify(monomial);
+    for (std::vector<std::int32_t>& columns : products_.take())
+      result_.products.push_back({std::move(columns)});
+    place_in_row_.assign(result_.products.size(), kNone);
     add_row(SimpleProgram::RowKind::kEnergy, program_.energy);
     for (const Row& row : program_.latency) add_row(SimpleProgram::RowKind::kLatency, row);
     for (const LimitRow& limit : program_.limits) {
@@ -57,6 +63,8 @@ class Tabulator {
   }
 
  private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
   struct Simplified {
     double constant = 1;
     std::int32_t product = -1;  // -1: constant alone
@@ -75,29 +83,25 @@ class Tabulator {
       return -1;
     }
     auto& columns = result_.columns[cls];
-    const auto at = std::find(columns.begin(), columns.end(), known);
-    if (at == columns.end()) columns.push_back(known);
-    return static_cast<std::int32_t>(std::find(columns.begin(), columns.end(), known) -
-                                     columns.begin());
+    const auto [at, is_new] =
+        number_of_column_[cls].try_emplace(known, static_cast<std::int32_t>(columns.size()));
+    if (is_new) columns.push_back(known);
+    return at->second;
   }
 
   void simplify(const Monomial& monomial) {
     Simplified simple;
-    SimpleProgram::Product product;
-    product.column.assign(classes_.size(), -1);
+    std::vector<std::int32_t> columns(classes_.size(), -1);
+    std::uint64_t hash = 0;
     bool constant = true;
     if (is_cancelled(cancel_)) simple.constant = 0;  // the template is not used
     for (std::size_t c = 0; c < classes_.size() && simple.constant != 0; ++c) {
-      product.column[c] = column(c, monomial, &simple.constant);
-      constant = constant && product.column[c] < 0;
+      columns[c] = column(c, monomial, &simple.constant);
+      constant = constant && columns[c] < 0;
+      hash = KeyHash::mix(hash ^ static_cast<std::uint32_t>(columns[c]));
     }
-    if (!constant) {
-      const auto at =
-          std::find_if(result_.products.begin(), result_.products.end(),
-                       [&](const SimpleProgram::Product& p) { return p.column == product.column; });
-      simple.product = static_cast<std::int32_t>(at - result_.products.begin());
-      if (at == result_.products.end()) result_.products.push_back(std::move(product));
-    }
+    if (!constant)
+      simple.product = static_cast<std::int32_t>(products_.number(hash, std::move(columns)));
     simplified_.push_back(simple);
   }
 
@@ -111,13 +115,15 @@ class Tabulator {
         continue;
       }
       const auto product = static_cast<std::uint32_t>(s.product);
-      const auto at = std::find_if(simple.terms.begin(), simple.terms.end(),
-                                   [&](const RowTerm& t) { return t.monomial == product; });
-      if (at == simple.terms.end())
+      std::uint32_t& place = place_in_row_[product];
+      if (place == kNone) {
+        place = static_cast<std::uint32_t>(simple.terms.size());
         simple.terms.push_back({product, coefficient});
-      else
-        at->coefficient += coefficient;
+      } else {
+        simple.terms[place].coefficient += coefficient;
+      }
     }
+    for (const RowTerm& term : simple.terms) place_in_row_[term.monomial] = kNone;
     std::erase_if(simple.terms, [](const RowTerm& t) { return t.coefficient == 0; });
     result_.rows.push_back(std::move(simple));
     return result_.rows.back();
@@ -183,6 +189,9 @@ class Tabulator {
   const CostProgram& program_;
   const std::atomic<bool>* cancel_;
   std::vector<Simplified> simplified_;  // per monomial of the program
+  std::vector<std::unordered_map<const Column*, std::int32_t>> number_of_column_;  // per class
+  Numbered<std::vector<std::int32_t>> products_;  // columns, per class
+  std::vector<std::uint32_t> place_in_row_;       // per product; of the row that is made
   SimpleProgram result_;
 };
 

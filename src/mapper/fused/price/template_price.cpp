@@ -17,10 +17,10 @@ std::vector<bool> unlimited_memories(const BoundEinsum& bound) {
 }  // namespace
 
 TemplatePrice::TemplatePrice(const BoundProblem& problem, const EinsumShape& shape,
-                             const Template& templ)
+                             const Template& templ, const std::atomic<bool>* cancel)
     : classes_(make_classes(shape, templ, false)),
-      program_(
-          compile(problem, shape, templ, classes_, {}, unlimited_memories(problem[shape.einsum]))),
+      program_(compile(problem, shape, templ, classes_, {},
+                       unlimited_memories(problem[shape.einsum]), cancel)),
       parts_(classes_.size()),
       products_(program_.monomials.size()) {
   for (std::size_t c = 0; c < classes_.size(); ++c)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -13,11 +14,12 @@ namespace sluice::fused {
 /// What tile shapes of one template cost, one after the other: its cost program, evaluated as it
 /// is, for searches that look at few of them. Prices as `fused` does, of the Einsum alone. A shape
 /// that differs from the last one in the loops of few variables costs less than a microsecond.
-/// Problem, shape and template must outlive it. Perfect factors only. Not safe to share between
-/// threads.
+/// Problem, shape and template must outlive it. Not safe to share between threads.
 class TemplatePrice {
  public:
-  TemplatePrice(const BoundProblem& problem, const EinsumShape& shape, const Template& templ);
+  /// Once `cancel` (may be null) is set, prices are too low.
+  TemplatePrice(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+                const std::atomic<bool>* cancel = nullptr);
   TemplatePrice(const TemplatePrice&) = delete;
   TemplatePrice& operator=(const TemplatePrice&) = delete;
 

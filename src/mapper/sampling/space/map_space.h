@@ -55,6 +55,8 @@ class MapSpace {
 
   const BoundProblem& problem() const { return problem_; }
   const MapperOptions& options() const { return options_; }
+  /// Set once the search is cancelled; may be null.
+  const std::atomic<bool>* cancel() const { return cancel_; }
   std::size_t n_einsums() const { return shapes_.size(); }
   const std::vector<fused::TileRule>& tile_rules(std::size_t einsum) const {
     return tile_rules_[einsum];
