@@ -312,6 +312,12 @@ class TemplateWalk {
     const auto first_step = std::stable_partition(loops.begin(), loops.end(), is_spatial);
     const std::ptrdiff_t n_spatial = first_step - loops.begin();
     std::vector<std::vector<PlacedLoop>> orders = {loops};
+    // Below a step that is not the last of the loops a state holds no slice for the next one.
+    if (step_ || in_cycle_) {
+      std::vector<PlacedLoop> next = loops;
+      while (std::next_permutation(next.begin() + n_spatial, next.end(), stands_before))
+        orders.push_back(next);
+    }
     for (std::size_t l = static_cast<std::size_t>(n_spatial); l < loops.size(); ++l) {
       if (!slides(gap, {loops[l]}) && loops[l].variable != step_) continue;
       orders.push_back(loops);

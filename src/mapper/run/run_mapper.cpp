@@ -489,17 +489,21 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
             std::max(control.known_bound, bound_of_space(mapper, problem, options));
         least > 0)
       limited.bound(least);
-  // Without a budget the clock is not to decide what comes out.
-  const bool ends_when_met = options.budget_seconds && has_bounds;
+  // Without a budget the clock is not to decide what comes out, unless whoever takes what is near
+  // would have to wait for long.
+  constexpr double kPatience = 3;  // s
+  const bool takes_near = asks_for_one(options) && options.epsilon > 0;
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_enough = [&] {
+    if (!has_bounds || !(options.budget_seconds || takes_near)) return false;
+    if (!options.budget_seconds && seconds_since(start) < kPatience) return false;
+    return is_near(limited.incumbent->objective(), told.best(), options.epsilon);
+  };
   std::optional<BudgetWatch> watch;
-  if (options.budget_seconds || options.memory_bytes)
-    limited.cancel = watch
-                         .emplace(options.budget_seconds, options.memory_bytes, control.cancel,
-                                  [&] {
-                                    return ends_when_met && is_near(limited.incumbent->objective(),
-                                                                    told.best(), options.epsilon);
-                                  })
-                         .flag();
+  if (options.budget_seconds || options.memory_bytes || takes_near)
+    limited.cancel =
+        watch.emplace(options.budget_seconds, options.memory_bytes, control.cancel, is_enough)
+            .flag();
   SideBounds bounds;
   MapperOutcome outcome = map_with_walks(mapper, problem, options, limited, &told, &bounds);
   bounds.finish(control.leftovers);

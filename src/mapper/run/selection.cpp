@@ -79,6 +79,29 @@ std::optional<ComponentId> network_for_collectives(const BoundProblem& problem) 
   return std::nullopt;
 }
 
+/// Whether an Einsum has a tensor that all of its loops move: nothing keeps its nodes from sinking.
+bool has_tensor_of_all_loops(const BoundProblem& problem, const BoundEinsum& einsum) {
+  const std::vector<VariableRange>& space = problem.workload[einsum.einsum].iteration_space;
+  return std::any_of(einsum.relevance.begin(), einsum.relevance.end(), [&](const auto& seen) {
+    for (std::size_t v = 0; v < space.size(); ++v)
+      if (space[v].size > 1 && seen[v] != Relevance::kRelevant) return false;
+    return true;
+  });
+}
+
+/// The first network whose routers take time, where the nodes of an Einsum would have to be held
+/// back above loops to wait less often.
+std::optional<ComponentId> network_that_waits(const BoundProblem& problem) {
+  if (!keeps_all_outermost(problem)) return std::nullopt;
+  for (const BoundEinsum& einsum : problem.einsums)
+    for (const BoundCompute& compute : einsum.computes)
+      for (const PathNetwork& path : compute.networks)
+        if (takes_time_by_steps(std::get<Network>(problem.arch[path.network].kind)) &&
+            has_tensor_of_all_loops(problem, einsum))
+          return path.network;
+  return std::nullopt;
+}
+
 /// Why `fused` is not the first choice; empty where it is.
 std::string reason_against_fused(const Mapper& fused, const BoundProblem& problem,
                                  const MapperOptions& options) {
@@ -86,6 +109,10 @@ std::string reason_against_fused(const Mapper& fused, const BoundProblem& proble
   if (const auto network = network_for_collectives(problem))
     return fmt::format("the mapper fused makes no collectives, which may pay on {}",
                        problem.arch[*network].name);
+  if (const auto network = network_that_waits(problem))
+    return fmt::format(
+        "the mapper fused does not hold nodes back, which may pay as routers of {} take time",
+        problem.arch[*network].name);
   return "";
 }
 
