@@ -26,7 +26,7 @@ double ways_to_share(const std::vector<VariableRange>& variables, std::size_t fi
 /// Whether it takes longer to compile some network's routes for one template than prices by the
 /// model do: along all dimensions together, for all trip counts that there are.
 bool has_long_routes(const BoundProblem& problem) {
-  constexpr double kFewWays = 200;
+  constexpr double kFewWays = 1000;
   const auto are_long = [&](const BoundEinsum& own, const PathNetwork& at) {
     const auto& network = std::get<Network>(problem.arch[at.network].kind);
     if (!at.fanned || !costs(network) || go_by_dimension(network)) return false;
