@@ -249,7 +249,7 @@ std::optional<UnpricedPart> LayersMapper::unpriced(const BoundProblem& problem,
     return UnpricedPart{"constraints", "--constraints", "no constraints"};
   const auto memory = outermost_memory(problem.arch);
   if (!memory) return UnpricedPart{"architectures without a memory", problem.arch.name, "a memory"};
-  return std::nullopt;
+  return default_mapper(problem, options).mapper->unpriced(problem, options);  // as of each layer
 }
 
 MapperOutcome LayersMapper::map(const BoundProblem& problem, const MapperOptions& options,
