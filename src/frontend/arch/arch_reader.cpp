@@ -26,10 +26,7 @@ class ArchReader {
     MapReader map(context_, node, "an architecture");
     arch_.name =
         read_text(context_, map.optional("name"), "the architecture's name").value_or(default_name);
-    if (const auto clock = read_quantity(
-            context_, map.optional("clock"),
-            {.what = "the clock", .dimensions = {Dimension{.second = -1}}, .zero = false}))
-      arch_.clock_hz = clock->value;
+    read_clock(map.optional("clock"));
     const YamlNode* nodes = map.required("nodes");
     map.finish();
     if (nodes != nullptr) read_nodes(*nodes, std::nullopt);
@@ -41,6 +38,18 @@ class ArchReader {
   }
 
  private:
+  void read_clock(const YamlNode* node) {
+    constexpr double kSlow = 1e3;  // Hz; no machine has such a clock
+    const auto clock = read_quantity(
+        context_, node,
+        {.what = "the clock", .dimensions = {Dimension{.second = -1}}, .zero = false});
+    if (!clock) return;
+    arch_.clock_hz = clock->value;
+    if (clock->value < kSlow)
+      context_.warning(*node, fmt::format("a clock of {} Hz", clock->value),
+                       "a number without a unit is in Hz: write 1 GHz");
+  }
+
   void read_nodes(const YamlNode& list, std::optional<ForkId> fork) {
     if (!list.is_sequence()) {
       context_.error(list, fmt::format("nodes must be a list, not {}", describe(list)));

@@ -11,15 +11,15 @@
 namespace sluice::sampling {
 namespace {
 
-/// In how many ways loops over an Einsum's variables, from one on, may share out so many instances;
-/// counted up to `most`.
-double ways_to_share(const std::vector<VariableRange>& variables, std::size_t first,
+/// In how many ways loops may share out so many instances, each of one of the trips of its list,
+/// from one list on; counted up to `most`.
+double ways_to_share(const std::vector<std::vector<std::int64_t>>& trips, std::size_t first,
                      std::int64_t instances, double most) {
-  if (first == variables.size() || instances == 1) return 1;
+  if (first == trips.size() || instances == 1) return 1;
   double ways = 0;
-  for (const std::int64_t trips : divisors_of(variables[first].size))
-    if (trips <= instances && ways < most)
-      ways += ways_to_share(variables, first + 1, instances / trips, most - ways);
+  for (const std::int64_t own : trips[first])
+    if (own <= instances && ways < most)
+      ways += ways_to_share(trips, first + 1, instances / own, most - ways);
   return ways;
 }
 
@@ -30,10 +30,12 @@ bool has_long_routes(const BoundProblem& problem) {
   const auto are_long = [&](const BoundEinsum& own, const PathNetwork& at) {
     const auto& network = std::get<Network>(problem.arch[at.network].kind);
     if (!at.fanned || !costs(network) || go_by_dimension(network)) return false;
+    std::vector<std::vector<std::int64_t>> trips;
+    for (const VariableRange& range : problem.workload[own.einsum].iteration_space)
+      trips.push_back(divisors_of(range.size));
     double ways = 1;
     for (const SpatialDimension& dimension : problem.arch[*at.fanned].spatial)
-      ways *= ways_to_share(problem.workload[own.einsum].iteration_space, 0, dimension.fanout,
-                            2 * kFewWays);
+      ways *= ways_to_share(trips, 0, dimension.fanout, 2 * kFewWays);
     return ways > kFewWays;
   };
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& own) {

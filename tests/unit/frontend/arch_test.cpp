@@ -35,6 +35,15 @@ arch:
   EXPECT_EQ(arch.components.at(1).actions[0].energy_j, 8.4e-14);
 }
 
+TEST(ArchReader, WarnsOfAClockWithoutItsUnit) {
+  const auto specs =
+      load_specs_from_text({{"arch.yaml", "arch:\n  clock: 1\n  nodes:\n" + kCompute}}, {});
+  ASSERT_TRUE(specs);
+  ASSERT_EQ(specs->warnings.size(), 1U);
+  EXPECT_EQ(specs->warnings.front().message, "a clock of 1 Hz");
+  EXPECT_EQ(specs->warnings.front().location.line, 2);
+}
+
 TEST(ArchReader, NestsForksAndKeepsDocumentOrder) {
   const Arch arch = arch_of(
       "arch:\n  nodes:\n  - !Container {name: A}\n  - !Fork\n    nodes:\n"
