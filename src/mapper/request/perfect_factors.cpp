@@ -16,17 +16,25 @@
 namespace sluice {
 namespace {
 
-/// What part of the time that all computes take at least they would take with other factors.
+constexpr double kHalf = 0.5;
+
+/// What part of the time that all computes take at least they would take with other factors; 1
+/// where that is more than half for each Einsum.
 double share_of_time(const BoundProblem& problem) {
-  double perfect_s = 0, any_s = 0;
+  std::vector<double> shares;
   for (const BoundEinsum& einsum : problem.einsums) {
-    const double seconds =
-        compute_bound(problem, einsum.einsum, Factors::kPerfect, std::nullopt).seconds;
-    double share = 0;
+    double& share = shares.emplace_back(0);
     for (const BoundCompute& compute : einsum.computes)
       share = std::max(share, use_by_perfect_factors(problem, einsum.einsum, compute));
+  }
+  if (std::all_of(shares.begin(), shares.end(), [](double share) { return share > kHalf; }))
+    return 1;
+  double perfect_s = 0, any_s = 0;
+  for (std::size_t e = 0; e < shares.size(); ++e) {
+    const double seconds =
+        compute_bound(problem, EinsumId(e), Factors::kPerfect, std::nullopt).seconds;
     perfect_s += seconds;
-    any_s += share * seconds;
+    any_s += shares[e] * seconds;
   }
   return perfect_s > 0 && std::isfinite(perfect_s) ? any_s / perfect_s : 1;
 }
@@ -51,7 +59,6 @@ std::vector<std::string> awkward_sizes(const Workload& workload) {
 
 std::optional<Diagnostic> note_of_perfect_factors(const Mapper& mapper, const BoundProblem& problem,
                                                   const MapperOptions& options) {
-  constexpr double kHalf = 0.5;
   if (options.imperfect_factors != ImperfectFactors::kNone) return std::nullopt;
   MapperOptions uneven = options;
   uneven.imperfect_factors = ImperfectFactors::kUnfused;

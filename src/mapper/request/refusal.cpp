@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "mapper/common/network_cost.h"
+#include "mapper/request/windows.h"
 #include "model/bind/divisors.h"
 
 namespace sluice {
@@ -82,17 +83,13 @@ std::optional<NoMapping> refused_constraints(const Mapper& mapper, const Workloa
 
 /// Windows, or several slices of a state in one tile.
 bool has_windows(const BoundProblem& problem) {
-  const auto moves_windows = [](const std::vector<Relevance>& seen) {
-    return std::find(seen.begin(), seen.end(), Relevance::kPartial) != seen.end();
-  };
   const auto holds_slices = [](const BoundAccess& held) {
     return std::any_of(held.index.begin(), held.index.end(),
                        [](const BoundIndex& index) { return index.slack > 0 || index.others > 0; });
   };
   return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& e) {
-    return std::any_of(e.relevance.begin(), e.relevance.end(), moves_windows) ||
-           std::any_of(e.held.begin(), e.held.end(), holds_slices) ||
-           std::any_of(e.held_relevance.begin(), e.held_relevance.end(), moves_windows);
+    return moves_windows(e.relevance) || std::any_of(e.held.begin(), e.held.end(), holds_slices) ||
+           moves_windows(e.held_relevance);
   });
 }
 

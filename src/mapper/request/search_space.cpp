@@ -7,7 +7,7 @@
 #include "mapper/common/first_memory.h"
 #include "mapper/common/network_cost.h"
 #include "mapper/request/einsum_orders.h"
-#include "model/bind/operand_costs.h"
+#include "mapper/request/windows.h"
 #include "sluice/arch/outermost_memory.h"
 
 namespace sluice {
@@ -33,11 +33,8 @@ bool steps_together(const BoundProblem& problem, const MapperOptions& options) {
   return (has_tolls || has_several_einsums(problem, options)) && has_recurrence(problem.roles);
 }
 bool has_windows(const BoundProblem& problem, const MapperOptions&) {
-  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [](const auto& einsum) {
-    return std::any_of(einsum.relevance.begin(), einsum.relevance.end(), [](const auto& seen) {
-      return std::find(seen.begin(), seen.end(), Relevance::kPartial) != seen.end();
-    });
-  });
+  return std::any_of(problem.einsums.begin(), problem.einsums.end(),
+                     [](const auto& einsum) { return moves_windows(einsum.relevance); });
 }
 bool keeps_the_order(const BoundProblem& problem, const MapperOptions& options) {
   return has_several_einsums(problem, options) &&
@@ -88,15 +85,7 @@ bool has_states(const BoundProblem& problem, const MapperOptions&) {
   return has_recurrence(problem.roles);
 }
 bool may_back_further_in(const BoundProblem& problem, const MapperOptions&) {
-  return std::any_of(problem.einsums.begin(), problem.einsums.end(), [&](const auto& einsum) {
-    return std::any_of(einsum.computes.begin(), einsum.computes.end(), [&](const auto& compute) {
-      const auto first = first_memory(problem, einsum, compute);
-      return first && std::any_of(einsum.tensors.begin(), einsum.tensors.end(), [&](TensorId own) {
-               return !problem.roles.is_intermediate(own) &&
-                      !hold_of(problem, einsum.einsum, *first, own).must;
-             });
-    });
-  });
+  return !keeps_all_outermost(problem);
 }
 bool has_ports(const BoundProblem& problem, const MapperOptions&) {
   const auto memory = outermost_memory(problem.arch);

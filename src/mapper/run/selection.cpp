@@ -8,7 +8,6 @@
 #include "mapper/common/keep_rules.h"
 #include "mapper/common/network_cost.h"
 #include "mapper/request/refusal.h"
-#include "model/bind/operand_costs.h"
 #include "sluice/support/error.h"
 
 namespace sluice {
@@ -42,23 +41,6 @@ bool may_hold_intermediates(const BoundProblem& problem, const BoundEinsum& eins
   return may_name(policy.keep, component.keep, shared) ||
          may_name(policy.may_keep, component.may_keep, shared) ||
          may_name(policy.back, component.back, shared);
-}
-
-/// Whether inputs and results of the workload lie in the outermost memory in all mappings, as in
-/// all that collectives are in.
-bool keeps_all_outermost(const BoundProblem& problem) {
-  return std::all_of(
-      problem.einsums.begin(), problem.einsums.end(), [&](const BoundEinsum& einsum) {
-        return std::all_of(
-            einsum.computes.begin(), einsum.computes.end(), [&](const auto& compute) {
-              const auto first = first_memory(problem, einsum, compute);
-              return first &&
-                     std::all_of(einsum.tensors.begin(), einsum.tensors.end(), [&](TensorId own) {
-                       return problem.roles.is_intermediate(own) ||
-                              hold_of(problem, einsum.einsum, *first, own).must;
-                     });
-            });
-      });
 }
 
 /// The first network that costs something, behind which memories hold what several Einsums

@@ -165,9 +165,8 @@ std::optional<Genome> rescale_shared(const Genome& genome, std::size_t e, const 
 
 ChoicePtr shift_factor(std::size_t e, const EinsumChoice& choice, const MapSpace& space,
                        FanoutUse* use, RandomSource* random) {
-  constexpr double kUneven = 0.3;
   const UnevenLoops uneven(space, random);
-  if (uneven.may_have_any() && random->chance(kUneven)) {
+  if (uneven.are_next()) {
     Trips trips = choice.trips;
     if (!uneven.draw(e, choice.templ, &trips)) return nullptr;
     return with_trips(e, choice, std::move(trips), space, use);

@@ -4,11 +4,6 @@
 #include "model/bind/divisors.h"
 
 namespace sluice::sampling {
-namespace {
-
-constexpr double kUneven = 0.3;  ///< of all steps, where tiles may be uneven
-
-}  // namespace
 
 std::vector<ShapeWalk::Places> ShapeWalk::places_of(std::size_t e,
                                                     const EinsumChoice& start) const {
@@ -38,8 +33,7 @@ bool ShapeWalk::move_factor(const Places& places, Trips* trips) {
 /// Whether it took one: within all but the fanouts and limits of the space.
 bool ShapeWalk::step(std::size_t e, std::uint32_t templ, const std::vector<Places>& places,
                      Trips* trips) {
-  if (uneven_.may_have_any() && (places.empty() || random_.chance(kUneven)))
-    return uneven_.draw(e, templ, trips);
+  if (places.empty() || uneven_.are_next()) return uneven_.draw(e, templ, trips);
   const Places& own = random_.pick(places);
   if (uneven_.may_have_any() && is_uneven(space_.templates(e)[templ], *trips, own.variable))
     return false;

@@ -29,6 +29,11 @@ class UnevenLoops {
   bool may_have_any() const {
     return space_.options().imperfect_factors != ImperfectFactors::kNone;
   }
+  /// Whether the next step to another tile shape is to be one of these: three of ten.
+  bool are_next() const {
+    constexpr double kShare = 0.3;
+    return may_have_any() && random_.chance(kShare);
+  }
   /// Gives the loops over one variable other trip counts: whether it did. They factorise the
   /// variable; limits of the space are not looked at.
   bool draw(std::size_t einsum, std::uint32_t templ, Trips* trips) const;
