@@ -379,6 +379,21 @@ BoundProblem written_problem(const ProblemSpec& spec) {
   return std::move(*problem);
 }
 
+ProblemSpec with_one_long_rank(ProblemSpec spec, std::uint64_t seed) {
+  constexpr int kLengths[] = {5, 6, 7, 9, 10, 11, 13};
+  Dice dice(seed);
+  const ProblemSpec before = spec;
+  for (auto& [rank, size] : spec.rank_sizes) size = std::min(size, 2);
+  spec.rank_sizes[static_cast<std::size_t>(dice.below(static_cast<int>(spec.rank_sizes.size())))]
+      .second = kLengths[dice.below(static_cast<int>(std::size(kLengths)))];
+  try {
+    written_problem(spec);
+  } catch (const InternalError&) {
+    return before;
+  }
+  return spec;
+}
+
 ShrunkDifference shrink(const Mapper& mapper, const ProblemSpec& spec, const std::string& found,
                         const EnumerationLimits& limits, std::uint64_t variation) {
   ShrunkDifference best{spec, found};

@@ -37,6 +37,10 @@ RandomCase random_case(std::uint64_t seed, const EnumerationLimits& limits,
 /// walk, and the front end then bounds these. Throws InternalError where the front end refuses it.
 BoundProblem written_problem(const ProblemSpec& spec);
 
+/// A problem with one rank of 5 to 13 values, and at most two of each other: where its tiles do not
+/// divide, some inside them do not either. As it is where the front end refuses that.
+ProblemSpec with_one_long_rank(ProblemSpec spec, std::uint64_t seed);
+
 /// The simplest problem near `spec` (greedily) for which the mapper still differs as its YAML is
 /// read, with the difference.
 struct ShrunkDifference {

@@ -54,6 +54,7 @@ class NestWalker {
         bound_(problem[request.einsum]),
         compute_(bound_.computes[request.compute]),
         effort_(effort),
+        odd_fanouts_(fused::odd_fanouts(problem.arch)),
         go_on_(go_on),
         visit_(visit),
         tiles_(request.tiles),
@@ -87,8 +88,10 @@ class NestWalker {
     if (!(request_.uneven >> v & 1)) return true;
     const std::int64_t size = tiles_[v];
     for (const std::int64_t tile :
-         effort_ == Effort::kAll ? fused::imperfect_tiles(size) : likely_tiles(v)) {
-      uneven_[v] = {(size + tile - 1) / tile, tile, std::gcd(size, tile)};
+         effort_ == Effort::kAll ? fused::imperfect_tiles(size, odd_fanouts_) : likely_tiles(v)) {
+      const std::int64_t trips = fused::imperfect_trips(size, tile);
+      uneven_[v] = {fused::trip_count(trips), tile,
+                    fused::unit_inside(size, odd_fanouts_, size, size, trips)};
       tiles_[v] = uneven_[v].trips * tile;
       ++n_uneven_;
       const bool go_on = choose_uneven(v + 1);
@@ -508,6 +511,7 @@ class NestWalker {
   const BoundEinsum& bound_;
   const BoundCompute& compute_;
   Effort effort_;
+  std::int64_t odd_fanouts_;
   const std::function<bool()>& go_on_;
   const std::function<bool(const NodeList&)>& visit_;
   std::vector<ComponentId> below_;     ///< the path below `home`, the compute last

@@ -93,9 +93,24 @@ struct Drawer::Draft {
         closed(templ->loops.size(), false) {}
 
   const LoopPlace& loop(std::size_t place) const { return templ->loops[place]; }
+  /// A loop with uneven tiles is set before those inside it, and reset after them.
   void set(std::size_t place, std::int64_t count) {
-    rest[loop(place).variable] = rest[loop(place).variable] * trips[place] / count;
+    std::int64_t& inside = rest[loop(place).variable];
+    if (fused::is_uneven(trips[place]))
+      inside = shape->sizes[loop(place).variable];
+    else
+      inside *= trips[place];
+    inside = fused::tile_inside(inside, count);
     trips[place] = count;
+  }
+  /// What an open loop of so many steps runs here; 0: it goes over other values.
+  std::int64_t as_here(std::size_t place, std::int64_t count, std::int64_t tile) const {
+    const std::uint32_t v = loop(place).variable;
+    const std::int64_t size = rest[v];
+    if (size == count * tile) return count;
+    const bool may_be_uneven = size == shape->sizes[v] && shape->tiles_freely(v);
+    return may_be_uneven && count == (size + tile - 1) / tile ? fused::imperfect_trips(size, tile)
+                                                              : 0;
   }
   /// Whether a loop can still be put there.
   bool is_open(std::size_t place) const { return trips[place] == 1 && !closed[place]; }
@@ -148,9 +163,8 @@ bool Drawer::place_open_loops(const Spine& prefix, std::size_t loop, Draft* draf
   std::vector<std::size_t> places;
   for (std::size_t p = 0; p < draft->trips.size(); ++p) {
     const LoopPlace& place = draft->loop(p);
-    const std::int64_t rest = draft->rest[place.variable];
     if (!place.fused || draft->given[p] || place.spatial != open.spatial ||
-        rest != open.trips * open.tile ||
+        draft->as_here(p, open.trips, open.tile) == 0 ||
         (place.spatial && (place.component != open.component || place.dimension != open.dimension)))
       continue;
     bool agrees = true;
@@ -167,7 +181,7 @@ bool Drawer::place_open_loops(const Spine& prefix, std::size_t loop, Draft* draf
   random_.shuffle(&places);
   for (const std::size_t p : places) {
     draft->given[p] = true;
-    draft->set(p, open.trips);
+    draft->set(p, draft->as_here(p, open.trips, open.tile));
     if (place_open_loops(prefix, loop + 1, draft)) return true;
     draft->set(p, 1);
     draft->given[p] = false;
@@ -198,7 +212,7 @@ std::int64_t Drawer::most_trips(const Draft& draft, std::size_t place) const {
     for (std::size_t p = 0; p < draft.trips.size(); ++p)
       if (p != place && draft.loop(p).spatial && draft.loop(p).component == loop.component &&
           draft.loop(p).dimension == loop.dimension)
-        most /= draft.trips[p];
+        most /= fused::trip_count(draft.trips[p]);
   }
   if (!loop.fused || loop.steps) return most;
   int here = 0, all = 0;

@@ -35,6 +35,9 @@ class Neighbourhood {
     const std::size_t place = random_.pick(places);
     const std::int64_t tile_and_trips = space_.shape(e).sizes[loops[place].variable];
     const std::int64_t trips = genome_[e]->trips[place];
+    if (const UnevenLoops uneven(space_, &random_);
+        fused::is_uneven(trips) || uneven.are_next_if_shared())
+      return make_uneven(e, place, uneven);
     const bool grow = trips == 1 || random_.chance(0.5);
     const auto primes = primes_of(grow ? tile_and_trips / trips : trips);
     if (primes.empty()) return std::nullopt;
@@ -58,6 +61,25 @@ class Neighbourhood {
   }
 
  private:
+  /// A shared loop gets uneven tiles, or others, and what is inside it new trip counts.
+  std::optional<Genome> make_uneven(std::size_t e, std::size_t place, const UnevenLoops& uneven) {
+    Genome result = genome_;
+    std::int64_t shared = 0;
+    for (const auto& [sharer, at] : sharers(e, place)) {
+      Trips trips = genome_[sharer]->trips;
+      const std::uint32_t templ = genome_[sharer]->templ;
+      if (shared == 0 ? !uneven.draw_at(sharer, templ, at, &trips)
+                      : !uneven.fill(sharer, templ, at, shared, &trips))
+        return std::nullopt;
+      shared = trips[at];
+      ChoicePtr choice = changed(sharer, std::move(trips));
+      if (!choice) return std::nullopt;
+      result[sharer] = std::move(choice);
+    }
+    if (!drawer_.mend(&result, result.size())) return std::nullopt;
+    return result;
+  }
+
   ChoicePtr changed(std::size_t e, Trips trips) const {
     return with_trips(e, *genome_[e], std::move(trips), space_, &use_);
   }

@@ -255,6 +255,18 @@ void find_copies(const Workload& workload, std::vector<LocalTensor>* tensors) {
 
 }  // namespace
 
+std::int64_t odd_fanouts(const Arch& arch) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  std::int64_t common = 1;
+  for (const Component& component : arch.components)
+    for (const SpatialDimension& dimension : component.spatial) {
+      std::int64_t odd = std::clamp<std::int64_t>(dimension.fanout, 1, kMost);
+      while (odd % 2 == 0) odd /= 2;
+      if (const std::int64_t next = std::lcm(common, odd); next <= kMost) common = next;
+    }
+  return common;
+}
+
 EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
   const Einsum& einsum = problem.workload[id];
   EinsumShape shape;
@@ -270,6 +282,7 @@ EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId id) {
   find_coupled(problem[id], &shape);
   shape.carried = carried_variables(einsum, problem[id]);
   shape.recurrence = recurrence_role(problem.workload, problem.roles, id);
+  shape.odd_fanouts = odd_fanouts(problem.arch);
   shape.is_copy = einsum.is_copy_operation;
   shape.multiplicity =
       static_cast<double>(problem.workload.n_instances) * static_cast<double>(einsum.n_instances);

@@ -72,6 +72,8 @@ struct EinsumShape {
   std::vector<bool> carried;  ///< per local variable: this Einsum reads what its last step wrote
   RecurrenceRole recurrence;
   std::vector<RowLoop> row_loops;
+  /// Least common multiple of the odd parts of the machine's fanouts, as far as it is at most 2^20.
+  std::int64_t odd_fanouts = 1;
   bool is_copy = false;
   double multiplicity = 1;  ///< n_instances of the workload and of the Einsum
 
@@ -116,6 +118,7 @@ inline bool may_lie_in_another(const EinsumShape& shape, std::uint32_t tensor) {
   return (shape.tensors[tensor].relatives & ((std::uint64_t{1} << tensor) - 1)) != 0;
 }
 
+std::int64_t odd_fanouts(const Arch& arch);
 EinsumShape make_einsum_shape(const BoundProblem& problem, EinsumId einsum);
 
 }  // namespace sluice::fused

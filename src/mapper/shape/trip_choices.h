@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,8 +17,9 @@ namespace sluice::fused {
 // - imperfect: trip count n and tile T; the last tile is smaller;
 // - rows (row_loops.h): n, the first tile F, the later ones S (the last takes the rest), what the
 //   backing node of the output holds of them, and the number of the frame, from 1 on.
-// Of the loops over one variable only the outermost may be uneven, and the tile of the next one
-// divides all its tiles.
+// Of the loops over one variable only the outermost may be uneven. The tile of the next one divides
+// all its tiles, if it walks rows; if it is imperfect it divides all but the last, and loops inside
+// run over what is left of the last tile.
 
 constexpr std::int64_t kUnevenMark = std::int64_t{1} << 62;
 constexpr std::int64_t kRowMark = std::int64_t{1} << 61;
@@ -71,30 +71,34 @@ struct EqualTiles {
 /// All tiles of an uneven loop over `size` values; counts may be 0.
 std::vector<EqualTiles> uneven_tiles(std::int64_t size, std::int64_t trips);
 
-/// What the tile of the next loop over a variable must divide: all tiles inside a loop with these
-/// trips. `unit`: the same for the loop itself.
-std::int64_t unit_inside(std::int64_t size, std::int64_t unit, std::int64_t rest,
-                         std::int64_t trips);
+/// What the tile of the next loop over a variable must divide, inside a loop with these trips: all
+/// its tiles; of an imperfect loop's tile the factors that a good tile may have: those of the size,
+/// of `odd_fanouts` (EinsumShape) and powers of two. `unit`: the same for the loop itself.
+std::int64_t unit_inside(std::int64_t size, std::int64_t odd_fanouts, std::int64_t unit,
+                         std::int64_t rest, std::int64_t trips);
 
 /// What loops over a variable may run; everything is worked out once. References stay valid.
 class TripChoices {
  public:
   /// 1, and the other divisors of a tile that leave a tile that divides `unit`; ascending.
   const std::vector<std::int64_t>& inside(std::int64_t unit, std::int64_t rest);
-  /// Imperfect loops over `size` values.
-  const std::vector<std::int64_t>& imperfect(std::int64_t size);
+  /// Imperfect loops over `size` values; see imperfect_tiles.
+  const std::vector<std::int64_t>& imperfect(std::int64_t size, std::int64_t odd_fanouts);
   /// Divisors, ascending.
   const std::vector<std::int64_t>& divisors_of(std::int64_t n) { return divisors_.of(n); }
 
  private:
   DivisorMemo divisors_;
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> imperfect_;  // of a size
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> inside_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> imperfect_, inside_;
 };
 
-/// Tiles T of the imperfect loops over `size` values, descending: with some divisor t of the size
-/// as the next tile, the smallest multiple of t that takes so many steps. All others hold more and
-/// take as many steps.
-std::vector<std::int64_t> imperfect_tiles(std::int64_t size);
+/// What the next tile inside an imperfect loop over `size` values may be, ascending: numbers below
+/// the size that divide `size * odd_fanouts * 2^n`.
+std::vector<std::int64_t> tiles_inside_imperfect(std::int64_t size, std::int64_t odd_fanouts);
+
+/// Tiles T of the imperfect loops over `size` values, descending: with some of these t as the next
+/// tile, the smallest multiple of t that takes so many steps. All others hold more and take as many
+/// steps.
+std::vector<std::int64_t> imperfect_tiles(std::int64_t size, std::int64_t odd_fanouts);
 
 }  // namespace sluice::fused

@@ -37,7 +37,8 @@ void for_each_choice(TripChoices& choices, const EinsumShape& shape, ImperfectFa
   const bool imperfect =
       loop.fused ? wish == ImperfectFactors::kAll : wish != ImperfectFactors::kNone;
   if (imperfect && !rules.rows_only && shape.tiles_freely(loop.variable))
-    for (std::int64_t trips : choices.imperfect(shape.sizes[loop.variable])) body(trips);
+    for (std::int64_t trips : choices.imperfect(shape.sizes[loop.variable], shape.odd_fanouts))
+      body(trips);
   if (!loop.fused || loop.spatial) return;
   for (const RowLoop& rows : shape.row_loops)
     if (rows.variable == loop.variable && (rows.even || rules.hands_on))

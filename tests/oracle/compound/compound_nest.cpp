@@ -96,16 +96,27 @@ struct Rest {
 };
 using Rests = std::vector<Rest>;
 
-/// Tiles of an imperfect loop over `size` values: with some divisor of it as the tile of the next
-/// loop, the smallest of equally many steps.
-std::vector<std::int64_t> uneven_tiles_of(std::int64_t size) {
+/// What the tile of the loop inside an imperfect one over `size` values divides: powers of two, and
+/// factors of the size and of the machine's fanouts.
+std::int64_t factors_inside(const Arch& arch, std::int64_t size) {
+  std::int64_t fanouts = 1, powers = 1;
+  for (const Component& component : arch.components)
+    for (const SpatialDimension& dimension : component.spatial)
+      fanouts = std::lcm(fanouts, dimension.fanout);
+  while (powers < size) powers *= 2;
+  return powers * size * fanouts;
+}
+
+/// Tiles of an imperfect loop over `size` values: with some number that divides `factors` as the
+/// tile of the next loop, the smallest of equally many steps.
+std::vector<std::int64_t> uneven_tiles_of(std::int64_t size, std::int64_t factors) {
   std::vector<std::int64_t> tiles;
   for (std::int64_t tile = 2; tile < size; ++tile) {
     bool smallest = false;
-    for (std::int64_t next = 1; next < tile; ++next) {
-      if (size % next != 0 || tile % next != 0) continue;
+    for (std::int64_t next = 1; next <= tile; ++next) {
+      if (factors % next != 0 || tile % next != 0) continue;
       const std::int64_t smaller = tile - next;
-      smallest |= (size + smaller - 1) / smaller > (size + tile - 1) / tile;
+      smallest |= smaller == 0 || (size + smaller - 1) / smaller > (size + tile - 1) / tile;
     }
     if (size % tile != 0 && smallest) tiles.push_back(tile);
   }
@@ -155,9 +166,10 @@ class NestWalk {
       if (rest.unit % (rest.size / trip) == 0)
         result.push_back({rest.size / trip, rest.size / trip, false, rest.uneven});
     if (!rest.whole) return result;
-    for (std::int64_t tile : uneven_tiles_of(rest.size))
+    const std::int64_t factors = factors_inside(problem_.arch, rest.size);
+    for (std::int64_t tile : uneven_tiles_of(rest.size, factors))
       if ((rest.size + tile - 1) / tile <= most)
-        result.push_back({tile, std::gcd(tile, rest.size), false, true});
+        result.push_back({tile, std::gcd(tile, factors), false, true});
     return result;
   }
 

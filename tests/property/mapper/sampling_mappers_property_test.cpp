@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "oracle/problem/random_problem.h"
+#include "oracle/compare.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
@@ -35,8 +35,9 @@ TEST_P(ExhaustiveSearch, FindsTheOptimumThatTheFusedMapperProves) {
   int compared = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
-    const oracle::ProblemSpec spec = oracle::random_problem(seed, kExtras);
-    const BoundProblem problem = oracle::bind_problem(spec);
+    oracle::ProblemSpec spec = oracle::random_problem(seed, kExtras);
+    if (GetParam() != ImperfectFactors::kNone) spec = oracle::with_one_long_rank(spec, seed);
+    const BoundProblem problem = oracle::written_problem(spec);
     MapperOptions options = oracle::options_of(spec);
     const Objective objective = objective_table()[seed % objective_table().size()].objective;
     options.objectives = {objective};

@@ -29,24 +29,29 @@ class WalkedCase {
   WalkedCase(std::uint64_t seed, ImperfectFactors imperfect)
       : drawn_(oracle::random_case(seed, {.max_nests = 2'000, .max_evaluations = 20},
                                    oracle::kAllExtras)),
+        problem_(imperfect == ImperfectFactors::kNone
+                     ? drawn_.problem
+                     : oracle::written_problem(drawn_.spec =
+                                                   oracle::with_one_long_rank(drawn_.spec, seed))),
         options_(with(imperfect, options_of_walks(drawn_.options))),
-        space_(drawn_.problem, options_),
+        space_(problem_, options_),
         use_(space_),
         drawer_(space_, &use_, RandomSource(seed), nullptr),
         prices_(space_) {}
 
-  int n_priced = 0, n_better = 0, n_refused = 0, n_uneven = 0;
+  int n_priced = 0, n_better = 0, n_refused = 0, n_uneven = 0, n_nested = 0;
 
   void run() {
-    constexpr int kMappings = 4;
+    constexpr int kMappings = 4, kDraws = 30;
     for (int i = 0; i < kMappings; ++i) {
       const std::optional<Genome> genome = drawer_.draw_mapping();
       if (!genome) continue;
       SCOPED_TRACE(to_yaml(drawn_.spec) +
-                   to_yaml(space_.build(*genome), drawn_.problem.workload, drawn_.problem.arch));
+                   to_yaml(space_.build(*genome), problem_.workload, problem_.arch));
       check(*genome);
       if (options_.imperfect_factors != ImperfectFactors::kNone)
-        for (std::size_t e = 0; e < genome->size(); ++e) draw_uneven(*genome, e);
+        for (std::size_t e = 0; e < genome->size(); ++e)
+          for (int draw = 0; draw < kDraws; ++draw) draw_uneven(*genome, e);
       for (std::size_t e = 0; e < genome->size(); ++e) walk(*genome, e);
     }
   }
@@ -57,12 +62,26 @@ class WalkedCase {
     return options;
   }
 
+  /// Whether a loop inside an uneven one has a smaller last tile, too.
+  bool has_uneven_tiles_inside(std::size_t e, std::uint32_t t, const Trips& trips) const {
+    std::vector<std::int64_t> tiles = space_.shape(e).sizes;
+    for (std::size_t l = 0; l < trips.size(); ++l) {
+      const std::uint32_t v = space_.templates(e)[t].loops[l].variable;
+      const std::int64_t size = space_.shape(e).sizes[v];
+      const bool is_inside = size % tiles[v] != 0;
+      tiles[v] = fused::tile_inside(tiles[v], trips[l]);
+      if (is_inside && trips[l] != 1 && size % tiles[v] != 0) return true;
+    }
+    return false;
+  }
+
   /// What is drawn and keeps the limits is among all shapes of the template, and priced like them.
   void draw_uneven(const Genome& genome, std::size_t e) {
     Trips trips = genome[e]->trips;
     const std::uint32_t t = genome[e]->templ;
     if (!UnevenLoops(space_, &drawer_.random()).draw(e, t, &trips)) return;
     if (!space_.is_choice(e, t, trips)) return;
+    n_nested += has_uneven_tiles_inside(e, t, trips) ? 1 : 0;
     bool is_listed = false;
     walk_trips(
         space_, e, t, Trips(trips.size(), 0), std::numeric_limits<std::uint64_t>::max(),
@@ -126,6 +145,7 @@ class WalkedCase {
   }
 
   oracle::RandomCase drawn_;
+  BoundProblem problem_;
   MapperOptions options_;
   MapSpace space_;
   FanoutUse use_;
@@ -157,7 +177,7 @@ TEST(QuickPrices, AreTheModels) {
 
 TEST(QuickPrices, OfUnevenLoopsAreTheModels) {
   const testing::RandomCases cases = testing::random_cases(60);
-  int n_priced = 0, n_better = 0, n_uneven = 0;
+  int n_priced = 0, n_better = 0, n_uneven = 0, n_nested = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -167,11 +187,14 @@ TEST(QuickPrices, OfUnevenLoopsAreTheModels) {
     n_priced += drawn.n_priced;
     n_better += drawn.n_better;
     n_uneven += drawn.n_uneven;
+    n_nested += drawn.n_nested;
   }
   RecordProperty("priced", n_priced);
   RecordProperty("better", n_better);
   RecordProperty("uneven", n_uneven);
+  RecordProperty("uneven inside uneven", n_nested);
   EXPECT_GE(n_uneven * 2, cases.count);
+  EXPECT_GE(n_nested * 10, cases.count);
   EXPECT_GE(n_priced, cases.count);
   EXPECT_GE(n_better * 4, cases.count);
 }

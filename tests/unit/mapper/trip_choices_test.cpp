@@ -17,21 +17,27 @@ TEST(TripChoices, OfAnOutermostLoopMayBeImperfect) {
   TripChoices choices;
   // 7 values: tiles of 4 (4 + 3), 3 (3 + 3 + 1), 2 (2 + 2 + 2 + 1); 5 and 6 take two steps as 4
   // does.
-  EXPECT_THAT(choices.imperfect(7),
+  EXPECT_THAT(choices.imperfect(7, 1),
               ElementsAre(imperfect_trips(7, 4), imperfect_trips(7, 3), imperfect_trips(7, 2)));
 }
 
-TEST(TripChoices, KeepMultiplesOfADivisorAsTheNextTileDividesTheSize) {
-  // 10 = 6 + 4: in steps of 2; in steps of 1 two tiles are 5 and 5.
-  EXPECT_THAT(imperfect_tiles(10), ElementsAre(6, 4, 3));
+TEST(TripChoices, KeepMultiplesOfTheNextTile) {
+  // 10 = 8 + 2 = 6 + 4 = 4 + 4 + 2 in steps of 2 (8, as 4 divides it), = 3 + 3 + 3 + 1 in steps
+  // of 1; 9 and 7 take as many steps as 5.
+  EXPECT_THAT(imperfect_tiles(10, 1), ElementsAre(8, 6, 4, 3));
+  // Where something fans out by 7 or by 14: 7 + 3.
+  EXPECT_THAT(imperfect_tiles(10, 7), ElementsAre(8, 7, 6, 4, 3));
 }
 
-TEST(TripChoices, InsideAnImperfectLoopLeaveATileThatDividesAllOfItsTiles) {
-  const std::int64_t six_and_four = imperfect_trips(10, 6);
-  const std::int64_t unit = unit_inside(10, 10, 10, six_and_four);
-  EXPECT_EQ(unit, 2);
+TEST(TripChoices, InsideAnImperfectLoopTakeFactorsOfTheSizeOfFanoutsAndTwo) {
   TripChoices choices;
+  std::int64_t unit = unit_inside(10, 1, 10, 10, imperfect_trips(10, 6));
+  EXPECT_EQ(unit, 2);
   EXPECT_THAT(choices.inside(unit, 6), ElementsAre(1, 3, 6));  // tiles 6 (no loop), 2, 1
+  unit = unit_inside(10, 3, 10, 10, imperfect_trips(10, 6));
+  EXPECT_EQ(unit, 6);
+  EXPECT_THAT(choices.inside(unit, 6), ElementsAre(1, 2, 3, 6));  // 3 + 3 + 3 + 1
+  EXPECT_EQ(unit_inside(15, 1, 15, 15, imperfect_trips(15, 12)), 12);
 }
 
 TEST(TripCount, OfRowsHasAFirstTileLaterOnesAndARest) {
@@ -44,7 +50,7 @@ TEST(TripCount, OfRowsHasAFirstTileLaterOnesAndARest) {
   ASSERT_EQ(tiles.size(), 3U);
   EXPECT_EQ(tiles[0].tile, 4);
   EXPECT_EQ(tiles[1].tile * tiles[1].count + tiles[2].tile, 6);
-  EXPECT_EQ(unit_inside(10, 10, 10, trips), 2);
+  EXPECT_EQ(unit_inside(10, 1, 10, 10, trips), 2);
 }
 
 TEST(TripCount, TellsStepsAndTileOfAnImperfectLoop) {

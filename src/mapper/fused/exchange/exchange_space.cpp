@@ -106,7 +106,7 @@ class FusedTrips {
     const auto take = [&](std::int64_t trips) {
       trips_[item.index] = trips;
       rest_[loop.variable] = tile_inside(rest, trips);
-      unit_[loop.variable] = unit_inside(size, unit, rest, trips);
+      unit_[loop.variable] = unit_inside(size, shape_.odd_fanouts, unit, rest, trips);
       const FusedLoop chosen = fused_loop(shape_, loop, trips, rest_[loop.variable]);
       for (const std::uint32_t t : shared_) {
         inside[t] = outside[t];

@@ -247,9 +247,45 @@ double MonomialFactor::uneven(const std::int64_t* trips, std::size_t loop) const
   return factor;
 }
 
+/// Of one variable, with an uneven outermost loop: the factor of the loops from one on, added up
+/// over the tiles of those that multiply, in the largest tile of the others.
+double MonomialFactor::over_tiles(const std::int64_t* trips, std::size_t loop,
+                                  Around around) const {
+  while (loop < cls_.loops.size() && trips[loop] == 1) ++loop;
+  if (loop == cls_.loops.size())
+    return volume_ == Volume::kTile ? static_cast<double>(around.held) : 1;
+  const auto is_one_of = [&](const Loops& loops) {
+    return std::binary_search(loops.begin(), loops.end(), static_cast<std::uint32_t>(loop));
+  };
+  const bool is_above = is_one_of(above_all_);
+  const std::int64_t most = tile_inside(around.tile, trips[loop]);
+  const auto inside = [&](std::int64_t tile) {
+    Around next{most, tile, around.held};
+    if (is_above)
+      next.held = around.held == around.extent
+                      ? tile
+                      : (around.held + trip_count(trips[loop]) - 1) / trip_count(trips[loop]);
+    return over_tiles(trips, loop + 1, next);
+  };
+  if (!is_one_of(multiplied_)) return inside(std::min(most, around.extent));
+  double sum = 0;
+  for (const EqualTiles& equal :
+       walks_rows(trips[loop])
+           ? uneven_tiles(around.extent, trips[loop])
+           : std::vector<EqualTiles>{{most, around.extent / most}, {around.extent % most, 1}})
+    if (equal.tile > 0 && equal.count > 0)
+      sum += static_cast<double>(equal.count) * inside(equal.tile);
+  return sum;
+}
+
 double MonomialFactor::of(const std::int64_t* trips) const {
   for (const std::uint32_t l : none_runs_)
     if (trips[l] != 1) return 0;
+  if (cls_.plain && cls_.variables.size() == 1 &&
+      std::any_of(trips, trips + cls_.loops.size(), is_uneven)) {
+    const std::int64_t size = shape_.sizes[cls_.variables.front()];
+    return over_tiles(trips, 0, {size, size, size});
+  }
   for (auto l = multiplied_.rbegin(); l != multiplied_.rend(); ++l)
     if (is_uneven(trips[*l])) return uneven(trips, *l);
   return even(trips);

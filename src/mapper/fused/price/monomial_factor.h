@@ -42,6 +42,13 @@ class MonomialFactor {
   void find_window(const Monomial& monomial);
   double even(const std::int64_t* trips) const;
   double uneven(const std::int64_t* trips, std::size_t loop) const;
+  /// What is around a loop over the class's one variable.
+  struct Around {
+    std::int64_t tile = 1;    ///< the largest
+    std::int64_t extent = 1;  ///< of the one that is looked at
+    std::int64_t held = 1;    ///< of it, where only loops above the slot's tile cut it
+  };
+  double over_tiles(const std::int64_t* trips, std::size_t loop, Around around) const;
   double product(const std::int64_t* trips) const;
   double coupled(const std::vector<Above>& above, const std::int64_t* trips) const;
   double fetched(const std::int64_t* trips) const;

@@ -186,7 +186,7 @@ class StateEnumerator {
       if (fused_total + fused > limits_.max_fused_loops) return;
       trips_[l] = trips;
       const Left inside{tile_inside(left.tile, trips),
-                        unit_inside(current.size, left.unit, left.tile, trips)};
+                        unit_inside(current.size, shape_.odd_fanouts, left.unit, left.tile, trips)};
       choose(step, position + 1, inside, fused_here + fused, fused_total + fused);
       trips_[l] = 1;
     };

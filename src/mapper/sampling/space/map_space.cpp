@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 
 #include "mapper/common/part_of_problem.h"
 #include "mapper/shape/trip_choices.h"
@@ -33,6 +34,9 @@ MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options,
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
     tile_rules_.push_back(fused::tile_rules(options.constraints, shapes_[e]));
     for (const fused::LocalTensor& tensor : shapes_[e].tensors) last_use_[tensor.id.index()] = e;
+    for (const std::int64_t size : shapes_[e].sizes)
+      if (options.imperfect_factors != ImperfectFactors::kNone && size <= fused::kLargestImperfect)
+        imperfect_.try_emplace(size, fused::imperfect_tiles(size, shapes_[e].odd_fanouts));
   }
   for (const std::size_t e : templates_.first_einsums()) {
     alone_.push_back(one_as_bound(problem, EinsumId(e)));
@@ -121,6 +125,31 @@ bool MapSpace::keeps_limits(std::size_t e, std::uint32_t t, const Trips& trips) 
   }
   if (options_.pruning.redundant_templates && fused::is_redundant(templ, trips)) return false;
   return fused::settles_routes(problem_, shape, templ, trips);
+}
+
+bool MapSpace::may_be_uneven_so(std::size_t e, std::uint32_t t, const Trips& trips) const {
+  if (options_.imperfect_factors == ImperfectFactors::kNone) return true;
+  const fused::EinsumShape& shape = shapes_[e];
+  const Template& templ = templates_[e][t];
+  std::vector<std::int64_t> inside(shape.sizes), unit(shape.sizes);
+  for (std::size_t l = 0; l < trips.size(); ++l) {
+    const LoopPlace& loop = templ.loops[l];
+    const std::size_t v = loop.variable;
+    const std::int64_t size = shape.sizes[v];
+    if (fused::is_uneven(trips[l]) && !fused::walks_rows(trips[l])) {
+      const auto known = imperfect_.find(size);
+      if (inside[v] != size || !shape.tiles_freely(v) || known == imperfect_.end() ||
+          (loop.fused && options_.imperfect_factors != ImperfectFactors::kAll) ||
+          !std::binary_search(known->second.begin(), known->second.end(),
+                              fused::tile_inside(size, trips[l]), std::greater<>()))
+        return false;
+    }
+    const std::int64_t around = inside[v];
+    inside[v] = fused::tile_inside(around, trips[l]);
+    if (!fused::is_uneven(trips[l]) && trips[l] != 1 && unit[v] % inside[v] != 0) return false;
+    unit[v] = fused::unit_inside(size, shape.odd_fanouts, unit[v], around, trips[l]);
+  }
+  return true;
 }
 
 bool MapSpace::steps_together(std::size_t e, std::uint32_t t, const Trips& trips) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -89,9 +90,12 @@ class MapSpace {
   /// Whether one that does stands below the loop over the steps of its recurrence, as in all
   /// mappings of the space.
   bool steps_together(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
-  /// Both: whether it is one of the Einsum's choices.
+  /// Whether uneven loops of a choice are among those of the space (`imperfect_factors`).
+  bool may_be_uneven_so(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
+  /// All of these: whether it is one of the Einsum's choices.
   bool is_choice(std::size_t einsum, std::uint32_t templ, const Trips& trips) const {
-    return keeps_limits(einsum, templ, trips) && steps_together(einsum, templ, trips);
+    return keeps_limits(einsum, templ, trips) && may_be_uneven_so(einsum, templ, trips) &&
+           steps_together(einsum, templ, trips);
   }
   /// The number of a template of an Einsum, which is one of this space from now on; what is shared
   /// between Einsums is put right. Not safe while others use the space.
@@ -134,6 +138,7 @@ class MapSpace {
   std::vector<std::vector<BackingGroup>> backings_;
   std::vector<BoundProblem> alone_;  ///< the problem of its first Einsum alone
   std::vector<std::size_t> last_use_;
+  std::map<std::int64_t, std::vector<std::int64_t>> imperfect_;  ///< tiles per size, descending
 };
 
 }  // namespace sluice::sampling

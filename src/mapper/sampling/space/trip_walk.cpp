@@ -96,7 +96,8 @@ class TripWalk {
       trips_[place] = *trips;
       if (!may_keep_tiles(place)) continue;
       rest_[v] = fused::tile_inside(rest, *trips);
-      unit_[v] = fused::unit_inside(space_.shape(einsum_).sizes[v], unit, rest, *trips);
+      const fused::EinsumShape& shape = space_.shape(einsum_);
+      unit_[v] = fused::unit_inside(shape.sizes[v], shape.odd_fanouts, unit, rest, *trips);
       const bool is_fused = loops_[place].fused && !loops_[place].steps && *trips > 1;
       fused_here_[v] += is_fused;
       fused_loops_ += is_fused;

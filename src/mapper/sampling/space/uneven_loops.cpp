@@ -41,30 +41,73 @@ std::int64_t UnevenLoops::draw_steps(std::int64_t parts, std::int64_t most_parts
   return std::llround(std::pow(static_cast<double>(parts), random_.unit()));
 }
 
+/// Of the same variable; no other Einsum shares them.
+std::vector<std::size_t> UnevenLoops::places_inside(const fused::Template& templ,
+                                                    std::size_t outer) const {
+  std::vector<std::size_t> places;
+  for (std::size_t l = outer + 1; l < templ.loops.size(); ++l)
+    if (templ.loops[l].variable == templ.loops[outer].variable && !templ.loops[l].fused)
+      places.push_back(l);
+  return places;
+}
+
+/// The loop `inside[first]` cuts a tile into tiles of `rest`, later ones share out the rest.
+void UnevenLoops::spread(const fused::Template& templ, const std::vector<std::size_t>& inside,
+                         std::size_t first, std::int64_t tile, std::int64_t rest,
+                         Trips* trips) const {
+  const std::uint32_t v = templ.loops[inside[first]].variable;
+  for (std::size_t l = 0; l < trips->size(); ++l)
+    if (templ.loops[l].variable == v) (*trips)[l] = 1;
+  (*trips)[inside[first]] = tile / rest;
+  for (; rest > 1; rest /= smallest_prime_of(rest))
+    (*trips)[inside[first + 1 + random_.below(inside.size() - first - 1)]] *=
+        smallest_prime_of(rest);
+}
+
 bool UnevenLoops::draw(std::size_t e, std::uint32_t templ, Trips* trips) const {
   const std::vector<Variable> open = variables(e, templ, *trips);
   if (open.empty()) return false;
   const Variable& own = random_.pick(open);
-  const auto& loops = space_.templates(e)[templ].loops;
-  const std::size_t outer = random_.below(own.places.size() - 1);
-  const std::size_t inner = outer + 1 + random_.below(own.places.size() - outer - 1);
-  const fused::LoopPlace& place = loops[own.places[inner]];
+  return draw_at(e, templ, own.places[random_.below(own.places.size() - 1)], trips);
+}
+
+bool UnevenLoops::draw_at(std::size_t e, std::uint32_t t, std::size_t outer, Trips* trips) const {
+  const fused::EinsumShape& shape = space_.shape(e);
+  const fused::Template& templ = space_.templates(e)[t];
+  const std::uint32_t v = templ.loops[outer].variable;
+  const std::int64_t size = shape.sizes[v];
+  const std::vector<std::size_t> inside = places_inside(templ, outer);
+  if (inside.empty() || !shape.tiles_freely(v) || size > fused::kLargestImperfect) return false;
+  const std::size_t first = random_.below(inside.size());
+  const fused::LoopPlace& place = templ.loops[inside[first]];
   const std::int64_t most =
       place.spatial ? space_.problem().arch[place.component].spatial[place.dimension].fanout
                     : std::numeric_limits<std::int64_t>::max();
-  // The next tile inside divides the size, so that it divides the last tile, too.
-  const bool is_last = inner + 1 == own.places.size();
-  std::int64_t rest = is_last ? 1 : random_.pick(divisors_of(own.size));
-  const std::int64_t parts = own.size / rest;
+  const bool is_last = first + 1 == inside.size();
+  const std::int64_t rest =
+      is_last ? 1 : random_.pick(fused::tiles_inside_imperfect(size, shape.odd_fanouts));
+  const std::int64_t parts = divide_up(size, rest);
   const std::int64_t tile = divide_up(parts, draw_steps(parts, most)) * rest;
-  if (tile == rest || tile == own.size) return false;
-  for (const std::size_t l : own.places) (*trips)[l] = 1;
-  (*trips)[own.places[outer]] =
-      own.size % tile == 0 ? own.size / tile : fused::imperfect_trips(own.size, tile);
-  (*trips)[own.places[inner]] = tile / rest;
-  for (; rest > 1; rest /= smallest_prime_of(rest))
-    (*trips)[own.places[inner + 1 + random_.below(own.places.size() - inner - 1)]] *=
-        smallest_prime_of(rest);
+  if (tile == rest || tile >= size) return false;
+  spread(templ, inside, first, tile, rest, trips);
+  (*trips)[outer] = size % tile == 0 ? size / tile : fused::imperfect_trips(size, tile);
+  return true;
+}
+
+bool UnevenLoops::fill(std::size_t e, std::uint32_t t, std::size_t outer, std::int64_t outer_trips,
+                       Trips* trips) const {
+  const fused::EinsumShape& shape = space_.shape(e);
+  const fused::Template& templ = space_.templates(e)[t];
+  const std::int64_t size = shape.sizes[templ.loops[outer].variable];
+  const std::vector<std::size_t> inside = places_inside(templ, outer);
+  const std::int64_t tile = fused::tile_inside(size, outer_trips);
+  if (inside.empty()) return false;
+  const std::size_t first = random_.below(inside.size());
+  const std::int64_t unit = fused::unit_inside(size, shape.odd_fanouts, size, size, outer_trips);
+  const bool is_last = first + 1 == inside.size();
+  const std::int64_t rest = is_last ? 1 : random_.pick(divisors_of(unit));
+  spread(templ, inside, first, tile, rest, trips);
+  (*trips)[outer] = outer_trips;
   return true;
 }
 

@@ -18,8 +18,7 @@ inline bool is_uneven(const fused::Template& templ, const Trips& trips, std::uin
   return false;
 }
 
-/// Draws tile shapes whose outermost loop over a variable is uneven (`imperfect_factors`), among
-/// loops that no other Einsum shares.
+/// Draws tile shapes whose outermost loop over a variable is uneven (`imperfect_factors`).
 class UnevenLoops {
  public:
   /// Both must outlive it.
@@ -34,9 +33,19 @@ class UnevenLoops {
     constexpr double kShare = 0.3;
     return may_have_any() && random_.chance(kShare);
   }
-  /// Gives the loops over one variable other trip counts: whether it did. They factorise the
-  /// variable; limits of the space are not looked at.
+  /// The same of shared loops.
+  bool are_next_if_shared() const {
+    return space_.options().imperfect_factors == ImperfectFactors::kAll && are_next();
+  }
+  /// Gives the loops over one variable other trip counts, among those that no other Einsum shares:
+  /// whether it did. Limits of the space are not looked at.
   bool draw(std::size_t einsum, std::uint32_t templ, Trips* trips) const;
+  /// The same for the variable of a loop that becomes the outermost; those inside it are not
+  /// shared.
+  bool draw_at(std::size_t einsum, std::uint32_t templ, std::size_t outer, Trips* trips) const;
+  /// The same with trips of the outermost loop that are known.
+  bool fill(std::size_t einsum, std::uint32_t templ, std::size_t outer, std::int64_t outer_trips,
+            Trips* trips) const;
 
  private:
   struct Variable {
@@ -45,7 +54,10 @@ class UnevenLoops {
   };
   std::vector<Variable> variables(std::size_t einsum, std::uint32_t templ,
                                   const Trips& trips) const;
+  std::vector<std::size_t> places_inside(const fused::Template& templ, std::size_t outer) const;
   std::int64_t draw_steps(std::int64_t parts, std::int64_t most_parts) const;
+  void spread(const fused::Template& templ, const std::vector<std::size_t>& inside,
+              std::size_t first, std::int64_t tile, std::int64_t rest, Trips* trips) const;
 
   const MapSpace& space_;
   RandomSource& random_;
