@@ -1,8 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
+#include <iterator>
+
+#include "sluice/mapper/mapper.h"
 
 namespace sluice {
 
@@ -18,6 +22,26 @@ template <class Body>
 void parallel_chunks(int threads, std::size_t count, std::size_t size, const Body& body) {
   parallel_for(threads, (count + size - 1) / size,
                [&](std::size_t chunk) { body(chunk * size, std::min(count, (chunk + 1) * size)); });
+}
+
+/// std::sort of very many: false, and any order, once `cancel` (may be null) is set.
+template <class Iterator, class Less>
+bool sort_unless_cancelled(Iterator begin, Iterator end, const Less& less,
+                           const std::atomic<bool>* cancel) {
+  using Difference = typename std::iterator_traits<Iterator>::difference_type;
+  constexpr Difference kAtOnce = Difference{1} << 15;
+  const Difference n = end - begin;
+  const auto up_to = [&](Difference i) { return begin + std::min(i, n); };
+  for (Difference i = 0; i < n; i += kAtOnce) {
+    if (is_cancelled(cancel)) return false;
+    std::sort(up_to(i), up_to(i + kAtOnce), less);
+  }
+  for (Difference sorted = kAtOnce; sorted < n; sorted *= 2)
+    for (Difference i = 0; i + sorted < n; i += 2 * sorted) {
+      if (is_cancelled(cancel)) return false;
+      std::inplace_merge(up_to(i), up_to(i + sorted), up_to(i + 2 * sorted), less);
+    }
+  return true;
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "key_hash.h"
+#include "parallel.h"
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
@@ -182,28 +183,31 @@ class Kept {
 
 namespace {
 
+/// Once `cancel` is set, some of it.
 std::vector<std::uint32_t> front_of(const PointSet& points, bool each_once,
                                     const std::atomic<bool>* cancel) {
   const std::size_t n = points.size();
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
   if (n <= 1) return order;
+  if (is_cancelled(cancel)) return {0};
   const PointSet reduced = differing_criteria(points, each_once);
   const std::size_t d = reduced.dimension;
   if (d == 0) return {0};
   // A point can only be dominated by one that is lexicographically smaller (or equal and earlier).
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
     const double* x = reduced.point(a);
     const double* y = reduced.point(b);
     for (std::size_t k = 0; k < d; ++k)
       if (x[k] != y[k]) return x[k] < y[k];
     return a < b;
-  });
+  };
+  if (!sort_unless_cancelled(order.begin(), order.end(), is_before, cancel)) return {0};
   std::vector<std::uint32_t> front;
   Kept kept(d);
   for (std::uint32_t i : order) {
     const double* point = reduced.point(i);
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) break;
+    if (is_cancelled(cancel)) break;
     if (kept.dominate(point)) continue;
     kept.add(point);
     front.push_back(i);

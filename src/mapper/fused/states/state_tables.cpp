@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "mapper/common/parallel.h"
 #include "mapper/shape/trip_choices.h"
 
 namespace sluice::fused {
@@ -56,8 +57,9 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
   lay_side_by_side(&table->states);
   for (const auto& [fused, number] : table->fused_number)
     table->fused_in_order.emplace_back(&fused, number);
-  std::sort(table->fused_in_order.begin(), table->fused_in_order.end(),
-            [](const auto& a, const auto& b) { return *a.first < *b.first; });
+  sort_unless_cancelled(
+      table->fused_in_order.begin(), table->fused_in_order.end(),
+      [](const auto& a, const auto& b) { return *a.first < *b.first; }, limits.cancel);
   return table;
 }
 

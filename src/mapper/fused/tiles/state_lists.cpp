@@ -249,6 +249,7 @@ FrontMemo::States StateLists::front_of(std::size_t cls, const FrontMemo::Numbere
   return tables_[cls]->fronts.front(criteria.key, numbered, [&] {
     PointSet points;
     points.dimension = criteria.sums.size();
+    if (is_cancelled(context_.cancel)) return FrontMemo::States{states.front()};  // not used
     points.values.reserve(points.dimension * states.size());
     for (const std::uint32_t s : states)
       for (const auto& sum : criteria.sums) {
@@ -256,11 +257,12 @@ FrontMemo::States StateLists::front_of(std::size_t cls, const FrontMemo::Numbere
         for (const auto& [column, coefficient] : sum) value += coefficient * column->values[s];
         points.values.push_back(value);
       }
-    if (points.dimension == 0) return std::vector<std::uint32_t>{states.front()};
+    if (points.dimension == 0) return FrontMemo::States{states.front()};
     const bool by_zeros = program_.fixes_trips && !limits_only;
     std::vector<std::uint32_t> kept;
     for (const std::uint32_t i :
-         by_zeros ? pareto_fronts_by_zeros(points, criteria.first_open) : pareto_front(points))
+         by_zeros ? pareto_fronts_by_zeros(points, criteria.first_open, context_.cancel)
+                  : pareto_front(points, context_.cancel))
       kept.push_back(states[i]);
     return kept;
   });
