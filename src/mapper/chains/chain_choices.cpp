@@ -53,7 +53,7 @@ ChainChoices::ChainChoices(sampling::MapSpace* space, sampling::FanoutUse* use,
     : space_(*space),
       use_(*use),
       cancel_(cancel),
-      bounded_(constrained(space->problem(), space->options().constraints)) {}
+      bounded_(constrained_as_held(space->problem(), space->options().constraints)) {}
 
 sampling::ChoicePtr ChainChoices::of(std::size_t e, const sampling::EinsumChoice& like,
                                      const CostTotals& whole, int halvings) {

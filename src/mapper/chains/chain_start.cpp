@@ -29,7 +29,7 @@ ChainStart::ChainStart(const BoundProblem& problem, const MapperOptions& options
 ChainStart::~ChainStart() = default;
 
 void ChainStart::add_parts(const sampling::MapSpace& space) {
-  const BoundProblem bounded = constrained(problem_, options_.constraints);
+  const BoundProblem bounded = constrained_as_held(problem_, options_.constraints);
   const bool are_alike = options_.constraints.tiles.empty();
   std::vector<std::pair<std::uint32_t, std::size_t>> known;  // list, part
   for (std::size_t e = 0; e < space.n_einsums(); ++e) {

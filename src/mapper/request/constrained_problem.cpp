@@ -40,7 +40,9 @@ void exclude_variables(const BoundProblem& problem, const Constraints& constrain
 }
 
 /// Of tensors that are named; what the innermost node holds depends on the mapping.
-void limit_tiles(const Constraints& constraints, BoundEinsum* einsum) {
+/// `has_minimum`: whether tiles are held as they are written. They may be smaller where the node
+/// sinks.
+void limit_tiles(const Constraints& constraints, bool has_minimum, BoundEinsum* einsum) {
   for (const TileConstraint& constraint : constraints.tiles) {
     if (constraint.einsum && *constraint.einsum != einsum->einsum) continue;
     const int variable = einsum->local_variable[constraint.variable.index()];
@@ -50,7 +52,7 @@ void limit_tiles(const Constraints& constraints, BoundEinsum* einsum) {
         tensors |= TensorMask{1} << local;
     if (variable < 0 || tensors == 0) continue;
     einsum->components[constraint.memory.index()].tile_limits.push_back(
-        {static_cast<std::size_t>(variable), tensors, constraint.minimum,
+        {static_cast<std::size_t>(variable), tensors, has_minimum ? constraint.minimum : 1,
          constraint.maximum.value_or(std::numeric_limits<std::int64_t>::max())});
   }
 }
@@ -107,14 +109,27 @@ std::optional<NoMapping> no_compute_left(const BoundProblem& problem,
   return std::nullopt;
 }
 
-BoundProblem constrained(BoundProblem problem, const Constraints& constraints) {
+namespace {
+
+BoundProblem with_constraints(BoundProblem problem, const Constraints& constraints,
+                              bool has_minimum) {
   for (BoundEinsum& einsum : problem.einsums) {
     ask_memories(problem, constraints, &einsum);
     exclude_variables(problem, constraints, &einsum);
-    limit_tiles(constraints, &einsum);
+    limit_tiles(constraints, has_minimum, &einsum);
   }
   problem.bounds = cost_bounds(problem);
   return problem;
+}
+
+}  // namespace
+
+BoundProblem constrained(BoundProblem problem, const Constraints& constraints) {
+  return with_constraints(std::move(problem), constraints, false);
+}
+
+BoundProblem constrained_as_held(BoundProblem problem, const Constraints& constraints) {
+  return with_constraints(std::move(problem), constraints, true);
 }
 
 }  // namespace sluice

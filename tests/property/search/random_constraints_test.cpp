@@ -8,6 +8,7 @@
 #include "mapper/request/constraint_check.h"
 #include "oracle/problem/dice.h"
 #include "oracle/problem/random_problem.h"
+#include "sluice/frontend/load.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
@@ -182,6 +183,81 @@ TEST(RandomConstraints, AreKeptByAllMappersAndCostNothingWhereTheOptimumKeepsThe
   EXPECT_GE(tally.excluded, cases.count / 30);
   EXPECT_GE(tally.kept, cases.count / 20);
   EXPECT_GE(tally.ruled, cases.count / 5);
+}
+
+/// A matrix product, with or without a second one, on a buffer that hardly has room for its tiles:
+/// whether they fit depends on how far nodes sink.
+std::string tight_problem(oracle::Dice& dice) {
+  const bool is_chain = dice.chance(35);
+  std::vector<std::string> variables = {"m", "k", "n"};
+  if (is_chain) variables.emplace_back("p");
+  const auto limits = [&] {
+    return dice.one_of<std::string>(
+        {"minimum: 2", "maximum: 2", "tile_shape: 2", "minimum: 2, maximum: 4", "maximum: 1"});
+  };
+  std::string constraints;
+  if (dice.chance(70)) {
+    const std::string of = dice.one_of<std::string>({"", ", tensors: A", ", tensors: [B, Z]"});
+    constraints += fmt::format("  tiles: [{{memory: {}, rank_variable: {}, {}{}}}]\n",
+                               dice.one_of<std::string>({"DRAM", "Buffer", "Buffer", "File"}),
+                               dice.one_of(variables), limits(), of);
+  }
+  if (constraints.empty() || dice.chance(40)) {
+    const std::string first = dice.one_of(variables);
+    std::erase(variables, first);
+    constraints +=
+        fmt::format("  loop_orders: [{{memory: {}, order: [{}, {}]}}]\n",
+                    dice.one_of<std::string>({"DRAM", "Buffer"}), first, dice.one_of(variables));
+  }
+  return fmt::format(
+      R"yaml(workload:
+  rank_sizes: {{M: {}, K: {}, N: {}{}}}
+  bits_per_value: {{All: 8}}
+  einsums: ["Z[m,n] = A[m,k] * B[k,n]"{}]
+arch:
+  nodes:
+  - !Memory {{name: DRAM, size: inf, tensors: {{keep: ~Intermediates, may_keep: All}}, actions: [{{name: read, energy: 7, throughput: 3}}, {{name: write, energy: 8, throughput: 2}}]}}
+  - !Memory {{name: Buffer, size: {}, tensors: {{{}}}, actions: [{{name: read, energy: 1, throughput: 16}}, {{name: write, energy: 2, throughput: 20}}]}}
+  - !Memory {{name: File, size: {}, spatial: [{{name: X, fanout: {}}}], tensors: {{{}}}, actions: [{{name: read, energy: 0.5, throughput: 64}}, {{name: write, energy: 0.5, throughput: 64}}]}}
+  - !Compute {{name: MAC, actions: [{{name: compute, energy: 5, throughput: 1}}]}}
+constraints:
+{})yaml",
+      dice.one_of({2, 4}), dice.one_of({2, 4}), dice.one_of({2, 4}), is_chain ? ", P: 2" : "",
+      is_chain ? R"(, "Y[m,p] = Z[m,n] * C[n,p]")" : "", dice.one_of({16, 24, 32, 40, 64, 96}),
+      dice.one_of<std::string>({"keep: All", "may_keep: All"}), dice.one_of({8, 16, 24, 64}),
+      dice.one_of({1, 1, 2}),
+      dice.one_of<std::string>({"keep: A", "may_keep: All", "keep: Nothing"}), constraints);
+}
+
+TEST(RandomConstraints, AreSearchedExactlyWhereNodesSinkToFit) {
+  const testing::RandomCases cases = testing::random_cases(24);
+  std::int64_t n_equal = 0, n_nothing = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    oracle::Dice dice(cases.seed + static_cast<std::uint64_t>(i));
+    const std::string text = tight_problem(dice);
+    SCOPED_TRACE(text);
+    const auto specs = load_specs_from_text({{"tight.yaml", text}}, {});
+    ASSERT_TRUE(specs) << to_string(specs.error());
+    const BoundProblem problem = *bind(*specs->workload, *specs->arch);
+    MapperOptions options;
+    options.objectives = {dice.one_of({Objective::kEnergy, Objective::kEdp})};
+    options.constraints = *specs->constraints;
+    const Reply exhaustive = answer_of("exhaustive", problem, options);
+    if (!exhaustive.is_proven()) continue;
+    for (const bool has_chains : {true, false}) {
+      options.pruning.chains = has_chains;
+      const Reply fused = answer_of("fused", problem, options);
+      ASSERT_TRUE(fused.is_proven());
+      ASSERT_EQ(fused.result.has_value(), exhaustive.result.has_value());
+      if (!fused.result) continue;
+      ASSERT_NEAR(fused.value, exhaustive.value, 1e-12 * exhaustive.value);
+      ASSERT_TRUE(constraint_violations(options.constraints, problem, fused.mapping()).empty());
+    }
+    ++(exhaustive.result ? n_equal : n_nothing);
+  }
+  RecordProperty("equal", static_cast<int>(n_equal));
+  RecordProperty("nothing", static_cast<int>(n_nothing));
+  EXPECT_GE(n_equal * 4, cases.count);
 }
 
 }  // namespace

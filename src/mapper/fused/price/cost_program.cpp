@@ -221,10 +221,21 @@ class Compiler {
 
   // ---- occupancy ---------------------------------------------------------------------------
   /// Loops below a slot of whose steps it reserves one.
-  LoopSet loops_inside(const Slot& slot) const {
+  LoopSet loops_of(const std::vector<std::uint32_t>& places) const {
     LoopSet result;
-    for (const std::uint32_t place : sunk_loops(shape_, templ_, slot))
-      result = result | loop_of(place);
+    for (const std::uint32_t place : places) result = result | loop_of(place);
+    return result;
+  }
+
+  /// Class loops of places, each of which has one step.
+  std::vector<FixedLoop> single_steps(const std::vector<std::uint32_t>& places) const {
+    std::vector<FixedLoop> result;
+    for (const VariableClass& cls : classes_)
+      for (const ClassLoop& loop : cls.loops)
+        if (std::any_of(places.begin(), places.end(), [&](std::uint32_t place) {
+              return std::find(loop.places.begin(), loop.places.end(), place) != loop.places.end();
+            }))
+          result.push_back({loop.number, 1});
     return result;
   }
 
@@ -240,12 +251,22 @@ class Compiler {
     for (std::size_t h = 0; h < bound_.held.size(); ++h) {
       if (bound_.held[h].tensor != static_cast<int>(slot.tensor)) continue;
       const auto access = static_cast<std::uint32_t>(bound_.accesses.size() + h);
-      const LoopSet sunk = loops_inside(slot);
       const double all = bits * extent_without_loops(shape_, bound_.held[h], slot.backing);
-      Monomial tile{.slot = index, .access = access, .extra_above = sunk};
-      add(row, number_of(tile), twice ? 2 * all : all);
-      tile.still = true;
-      if (twice) add(row, number_of(std::move(tile)), -all);
+      const auto add_tile = [&](const std::vector<std::uint32_t>& sunk,
+                                const std::vector<std::uint32_t>& absent, double share) {
+        Monomial tile{.slot = index, .access = access, .extra_above = loops_of(sunk)};
+        tile.fixed = single_steps(absent);
+        add(row, number_of(tile), (twice ? 2 : 1) * share * all);
+        tile.still = true;
+        if (twice) add(row, number_of(std::move(tile)), -share * all);
+      };
+      std::vector<std::uint32_t> sunk = sunk_loops(shape_, templ_, slot);
+      add_tile(sunk, {}, 1);
+      for (const FurtherSink& further : further_sinks(shape_, templ_, slot)) {
+        add_tile(sunk, further.stopping, -1);
+        add_tile(further.sunk, further.stopping, 1);
+        sunk = further.sunk;
+      }
     }
   }
 

@@ -200,7 +200,7 @@ double MapSpace::tile_bits(std::size_t e, const Template& templ, const Slot& slo
   };
   for (std::size_t l = 0; l < trips.size(); ++l)
     if (templ.loops[l].gap < slot.gap) step_into(l);
-  for (const std::uint32_t l : fused::sunk_loops(shapes_[e], templ, slot)) step_into(l);
+  for (const std::uint32_t l : fused::sunk_loops(shapes_[e], templ, slot, trips)) step_into(l);
   const BoundEinsum& bound = problem_[EinsumId(e)];
   double volume = 0;
   for (const BoundAccess& access : bound.accesses) {
