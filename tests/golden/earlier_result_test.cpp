@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -96,6 +97,51 @@ TEST_F(EarlierResultTest, KeepsTheBetterOfTwoSearchesThatProveNothing) {
   EXPECT_THAT(search("3evals"), AllOf(HasSubstr("goes on from the search in"),
                                       HasSubstr("keeps the mapping in " + folder_.path())));
   EXPECT_EQ(document()["mappings"], first["mappings"]);
+}
+
+// A proof is of the mapping, whatever is searched for a moment afterwards.
+TEST_F(EarlierResultTest, KeepsWhatIsProvenOfAMapping) {
+  said({"map", "matmul", "simple"});
+  const auto first = document();
+  EXPECT_EQ(first["guarantee"]["kind"], "optimal");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(said({"map", "matmul", "simple", "--mapper", "anneal", "--budget", "20evals"}),
+                HasSubstr("keeps the mapping in " + folder_.path()));
+    EXPECT_EQ(document()["mappings"], first["mappings"]);
+    EXPECT_EQ(document()["guarantee"]["kind"], "optimal");
+  }
+}
+
+TEST_F(EarlierResultTest, KeepsFrontsAndListsThatAreProven) {
+  const std::vector<std::vector<std::string>> several = {{"--objective", "energy,latency"},
+                                                         {"--top", "3"}};
+  for (std::vector<std::string> search : several) {
+    search.insert(search.begin(), {"map", "matmul", "simple"});
+    said(search);
+    const auto first = document();
+    EXPECT_EQ(first["guarantee"]["kind"], "optimal");
+    search.insert(search.end(), {"--mapper", "random", "--budget", "1evals"});
+    EXPECT_THAT(said(search), HasSubstr("keeps those mappings in " + folder_.path()));
+    EXPECT_EQ(document()["mappings"], first["mappings"]);
+    EXPECT_EQ(document()["guarantee"]["kind"], "optimal");
+    std::filesystem::remove(folder_ / "result.json");
+  }
+}
+
+// Of two fronts that nothing is proven of, the front of both: no point of it is beaten by either.
+TEST_F(EarlierResultTest, PutsTwoFrontsTogether) {
+  const auto search = [this](const std::string& budget, const std::string& seed) {
+    return said({"map", "matmul_chain", "simple", "--mapper", "random", "--objective",
+                 "energy,latency", "--budget", budget, "--seed", seed});
+  };
+  search("300evals", "1");
+  const auto first = document()["mappings"];
+  EXPECT_THAT(search("3evals", "2"), HasSubstr("keeps those mappings in " + folder_.path()));
+  const auto both = document()["mappings"];
+  for (const auto& before : first)
+    EXPECT_TRUE(std::any_of(both.begin(), both.end(), [&](const auto& now) {
+      return now["energy_j"] <= before["energy_j"] && now["latency_s"] <= before["latency_s"];
+    }));
 }
 
 // A search that has no time to find anything knows what was found before all the same.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/io/failure.h"
+#include "mapper/common/criteria.h"
 #include "replaced_result.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
@@ -28,11 +29,14 @@ bool has_mapping(const nlohmann::json& json) {
   return text_at(json, "command") == "map" && (status == "ok" || status == "interrupted");
 }
 
-/// Of a search that went to its end, and proves something about its mapping.
-bool is_proof(const nlohmann::json& json) {
-  const std::string guarantee = text_at(part_of(json, "guarantee"), "kind");
-  return text_at(json, "status") == "ok" && text_at(part_of(json, "search"), "ended_by").empty() &&
-         guarantee != "none" && guarantee != "gap";
+/// What the document proves of all that it has; kNone where its search did not go to its end.
+GuaranteeKind kind_in(const nlohmann::json& json) {
+  const std::string kind = text_at(part_of(json, "guarantee"), "kind");
+  if (text_at(json, "status") != "ok" || !text_at(part_of(json, "search"), "ended_by").empty())
+    return GuaranteeKind::kNone;
+  for (const GuaranteeKind proof : {GuaranteeKind::kOptimal, GuaranteeKind::kWithinEpsilon})
+    if (kind == guarantee_name(proof)) return proof;
+  return GuaranteeKind::kNone;
 }
 
 double number_at(const nlohmann::json& json, const char* key) {
@@ -59,10 +63,12 @@ double told_objective(const nlohmann::json& json, Objective objective) {
   return number_at(mappings.front(), key);
 }
 
-/// The space that the document names; what it proves of it is in bound_in().
-Guarantee space_in(const nlohmann::json& json) {
+/// What the document proves, and of which space; the bound of a gap is in bound_in().
+Guarantee guarantee_in(const nlohmann::json& json) {
   const nlohmann::json guarantee = part_of(json, "guarantee");
   Guarantee result;
+  result.kind = kind_in(json);
+  result.epsilon = number_at(guarantee, "epsilon");
   result.space = text_at(guarantee, "space");
   result.space.resize(std::min(result.space.size(), result.space.find("; leaves out: ")));
   for (const nlohmann::json& limit : part_of(guarantee, "leaves_out"))
@@ -88,21 +94,23 @@ std::string other_mapper_in(const nlohmann::json& json, const MapperOptions& opt
   return is_other && share_a_space(mapper, options.mapper) ? mapper : "";
 }
 
-/// The mapping in the folder, priced with these specs; none where it does not fit them.
-std::optional<MappingOutcome> mapping_in_folder(const MapArguments& arguments,
-                                                const RunResult& result) {
+/// The mappings in the folder, priced with these specs; none where one does not fit them.
+std::vector<MappingOutcome> mappings_in_folder(const MapArguments& arguments,
+                                               const RunResult& result) {
   SpecArguments with_mapping = arguments.specs;
   with_mapping.names.push_back(
       (std::filesystem::path(arguments.output.folder) / "mapping.yaml").string());
   try {
     Specs specs = load(with_mapping);
-    if (specs.mappings.empty()) return std::nullopt;
-    MappingOutcome outcome{std::move(specs.mappings.front()), {}};
-    outcome.cost = evaluate(*result.problem, outcome.mapping, result.options->policy);
-    if (!outcome.cost) return std::nullopt;
-    return outcome;
+    std::vector<MappingOutcome> outcomes;
+    for (Mapping& mapping : specs.mappings) {
+      MappingOutcome& outcome = outcomes.emplace_back(MappingOutcome{std::move(mapping), {}});
+      outcome.cost = evaluate(*result.problem, outcome.mapping, result.options->policy);
+      if (!outcome.cost) return {};
+    }
+    return outcomes;
   } catch (const Failure&) {  // a mapping of other specs: no help, and no mistake
-    return std::nullopt;
+    return {};
   }
 }
 
@@ -113,20 +121,85 @@ bool is_of_same_names(const nlohmann::json& document, const RunResult& result) {
          text_at(document, "arch") == problem.arch.name;
 }
 
-/// Whether something else than a proof speaks for the mapping found.
+/// Whether something else than a proof that there is nothing better speaks for what was found.
 bool is_replaceable(const RunResult& result) {
   if (result.status == RunStatus::kInterrupted) return true;
   if (result.no_mapping) return !result.no_mapping->proven;
   return result.status == RunStatus::kOk && result.guarantee &&
-         (result.guarantee->kind == GuaranteeKind::kNone ||
-          result.guarantee->kind == GuaranteeKind::kGap);
+         result.guarantee->kind != GuaranteeKind::kOptimal;
 }
 
-void set_best(std::optional<MappingOutcome> mapping, const RunResult& result,
+void set_best(std::vector<MappingOutcome> mappings, const RunResult& result,
               EarlierResult* earlier) {
-  if (!mapping) return;
-  earlier->objective = objective_value(result.options->objectives.front(), *mapping->cost);
-  earlier->best = std::move(mapping);
+  if (mappings.empty()) return;
+  earlier->objective = objective_value(result.options->objectives.front(), *mappings.front().cost);
+  earlier->best = mappings.front();
+  earlier->all = std::move(mappings);
+}
+
+bool is_as_told(const nlohmann::json& document, const EarlierResult& earlier,
+                const MapperOptions& options) {
+  const nlohmann::json mappings = part_of(document, "mappings");
+  return mappings.is_array() && mappings.size() == earlier.all.size() &&
+         told_objective(document, options.objectives.front()) == *earlier.objective;
+}
+
+/// Of two lists: the front, or as many of the best as are asked for, each once.
+std::vector<MappedResult> best_of(std::vector<MappedResult> mappings, const BoundProblem& problem,
+                                  const MapperOptions& options) {
+  if (options.objectives.size() > 1 || options.resource_usage) {
+    mappings = front_of(problem, options, std::move(mappings));
+    std::stable_sort(mappings.begin(), mappings.end(), [&](const auto& a, const auto& b) {
+      return criteria_of(problem, options, a.cost) < criteria_of(problem, options, b.cost);
+    });
+    return mappings;
+  }
+  std::stable_sort(mappings.begin(), mappings.end(), [&](const auto& a, const auto& b) {
+    const Objective objective = options.objectives.front();
+    return objective_value(objective, a.cost) < objective_value(objective, b.cost);
+  });
+  std::vector<MappedResult> best;
+  for (MappedResult& own : mappings)
+    if (best.size() < static_cast<std::size_t>(options.top) &&
+        std::none_of(best.begin(), best.end(),
+                     [&](const MappedResult& other) { return other.mapping == own.mapping; }))
+      best.push_back(std::move(own));
+  return best;
+}
+
+/// Of a mapping that stays: what was proven of it stays proven.
+void keep_guarantee(const EarlierResult& earlier, RunResult* result) {
+  const GuaranteeKind proof = earlier.guarantee.kind;
+  if (!result->guarantee || proof == GuaranteeKind::kOptimal ||
+      (proof == GuaranteeKind::kWithinEpsilon && result->guarantee->kind != proof))
+    result->guarantee = earlier.guarantee;
+  if (proof != GuaranteeKind::kNone && result->search) result->search->ended_by.clear();
+}
+
+/// Whether some of the earlier ones are left.
+bool keep_several(const EarlierResult& earlier, RunResult* result) {
+  if (earlier.guarantee.kind == GuaranteeKind::kOptimal) {
+    result->outcomes = earlier.all;
+    keep_guarantee(earlier, result);
+    return true;
+  }
+  std::vector<MappedResult> both;
+  for (const MappingOutcome& own : result->outcomes) both.push_back({own.mapping, *own.cost});
+  for (const MappingOutcome& own : earlier.all) both.push_back({own.mapping, *own.cost});
+  const auto is_new = [&](const MappedResult& own) {
+    return std::any_of(result->outcomes.begin(), result->outcomes.end(),
+                       [&](const MappingOutcome& other) { return other.mapping == own.mapping; });
+  };
+  std::vector<MappedResult> best = best_of(std::move(both), *result->problem, *result->options);
+  if (std::all_of(best.begin(), best.end(), is_new)) return false;
+  result->outcomes.clear();
+  for (MappedResult& own : best)
+    result->outcomes.push_back({std::move(own.mapping), std::move(own.cost)});
+  if (!result->guarantee) {
+    result->guarantee = earlier.guarantee;
+    result->guarantee->kind = GuaranteeKind::kNone;
+  }
+  return true;
 }
 
 }  // namespace
@@ -141,7 +214,7 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
     // Nobody knows any more which constraints its mapping keeps.
     if (result.options->constraints == Constraints{} &&
         !changed_specs(arguments.output.folder, result.specs_text))
-      set_best(mapping_in_folder(arguments, result), result, &earlier);
+      set_best(mappings_in_folder(arguments, result), result, &earlier);
     return earlier;
   }
   earlier.other_mapper = other_mapper_in(*document, *result.options);
@@ -151,14 +224,17 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   if (is_of_same_names(*document, result))
     if (const auto changed = changed_specs(arguments.output.folder, result.specs_text))
       earlier.differences.push_back(*changed);
-  earlier.is_proven = is_proof(*document);
+  earlier.guarantee = guarantee_in(*document);
+  earlier.is_proven = earlier.guarantee.kind != GuaranteeKind::kNone;
   if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
-  set_best(mapping_in_folder(arguments, result), result, &earlier);
+  set_best(mappings_in_folder(arguments, result), result, &earlier);
   if (!earlier.best) return earlier;
-  earlier.is_incumbent =
-      asks_for_one(*result.options) &&
-      told_objective(*document, result.options->objectives.front()) == *earlier.objective;
-  earlier.space = space_in(*document);
+  const bool is_known = is_as_told(*document, earlier, *result.options);
+  if (!is_known) {  // a hand may have changed it
+    earlier.all.clear();
+    earlier.guarantee.kind = GuaranteeKind::kNone;
+  }
+  earlier.is_incumbent = asks_for_one(*result.options) && is_known;
   if (asks_for_one(*result.options) &&
       proves_for(text_at(*document, "mapper"), result.options->mapper))
     earlier.bound = bound_in(*document, *earlier.objective);
@@ -167,13 +243,17 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
 
 bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
-  if (!earlier.best || !asks_for_one(options) || !is_replaceable(*result)) return false;
-  const bool is_worse = result->outcomes.empty() ||
-                        *earlier.objective <= objective_value(options.objectives.front(),
-                                                              *result->outcomes.front().cost);
-  if (!is_worse) return false;
-  result->outcomes = {*earlier.best};
-  if (!result->guarantee) result->guarantee = earlier.space;
+  if (!earlier.best || !is_replaceable(*result)) return false;
+  if (asks_for_one(options)) {
+    const bool is_worse = result->outcomes.empty() ||
+                          *earlier.objective <= objective_value(options.objectives.front(),
+                                                                *result->outcomes.front().cost);
+    if (!is_worse) return false;
+    result->outcomes = {*earlier.best};
+    keep_guarantee(earlier, result);
+  } else if (earlier.all.empty() || !keep_several(earlier, result)) {
+    return false;
+  }
   if (!result->no_mapping) return true;
   result->no_mapping.reset();
   result->status = RunStatus::kOk;
@@ -184,6 +264,7 @@ void keep_bound(const EarlierResult& earlier, RunResult* result) {
   if (!earlier.best || !is_replaceable(*result) || !result->guarantee || result->outcomes.empty())
     return;
   Guarantee& guarantee = *result->guarantee;
+  if (guarantee.kind == GuaranteeKind::kWithinEpsilon) return;
   const bool has_gap = guarantee.kind == GuaranteeKind::kGap;
   const double found =
       objective_value(result->options->objectives.front(), *result->outcomes.front().cost);

@@ -18,18 +18,20 @@ struct EarlierResult {
   std::string other_mapper;
   /// Where it is of the same specs and options: its mapping, and the first objective of that.
   std::optional<MappingOutcome> best;
+  std::vector<MappingOutcome> all;  ///< of a front or a list, where all are as the document says
   std::optional<double> objective;
   /// The mapping is the one of the search, at the cost that the document says, and the only one.
   bool is_incumbent = false;
-  Guarantee space;   ///< names what the search was for, and proves nothing
-  double bound = 0;  ///< that no mapping's first objective is below, as far as it says so
+  Guarantee guarantee;  ///< as it says; of a gap, what was searched
+  double bound = 0;     ///< that no mapping's first objective is below, as far as it says so
 };
 
 /// None where there is no result. Throws Failure where it cannot be read.
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments, const RunResult& result);
 
 /// Puts the earlier mapping in place of what a search of the same request found, where that is
-/// worse and not proven: true. Fronts and lists stay as they were found.
+/// worse and not proven: true. Of fronts and lists the better ones of both stay, and all of an
+/// earlier one that is proven.
 bool keep_better(const EarlierResult& earlier, RunResult* result);
 
 /// A bound that was known stays known where a search of the same request proves less.

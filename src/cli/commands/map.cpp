@@ -112,8 +112,12 @@ void search(const Run& run, RunResult& result) {
     result.status = RunStatus::kNoMapping;
   }
   if (earlier && keep_better(*earlier, &result))
-    console.err << fmt::format("keeps the mapping in {}: this search found none that is better\n",
-                               arguments.output.folder);
+    console.err << (asks_for_one(*result.options)
+                        ? fmt::format("keeps the mapping in {}: this search found none that is "
+                                      "better\n",
+                                      arguments.output.folder)
+                        : fmt::format("keeps those mappings in {} that this search did not beat\n",
+                                      arguments.output.folder));
   if (earlier) keep_bound(*earlier, &result);
 }
 

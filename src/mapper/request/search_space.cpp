@@ -222,9 +222,11 @@ const std::vector<Row>& table() {
       {In::kGroups, "uneven frames", "uneven tiles of loops that stand above several Einsums",
        has_imperfect_factors},
       {In::kBoth, "other uneven tiles",
-       "uneven tiles of loops other than the outermost over a variable, or whose next tile "
-       "inside does not divide the size; any but the smallest tile of equally many steps; uneven "
-       "tiles of variables that share an index with others, or have more than 2^30 values",
+       "uneven tiles of loops other than the outermost over a variable (those inside have only"
+       " what is left of its last tile), or whose next tile inside has other prime factors "
+       "than the size, the machine's fanouts and 2; any but the smallest tile of equally many "
+       "steps; uneven tiles of variables that share an index with others, or have more than "
+       "2^30 values",
        has_imperfect_factors},
   };
   return rows;
