@@ -189,6 +189,18 @@ arch:
   EXPECT_THAT(run_sluice({"map", problem, "--set", "M=16"}).err, Not(HasSubstr("note:")));
 }
 
+// A front of GPT-3 takes longer than that; walks have the best of each objective meanwhile.
+TEST(Results, AFrontThatABudgetEndedHasNoPointThatAnotherBeats) {
+  const ProgramRun run = run_sluice(
+      {"map", "gpt3_6.7b", "tpu_v4i", "--json", "--objective", "energy,latency", "--budget", "1s"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const Json document = Json::parse(run.out);
+  EXPECT_EQ(document["guarantee"]["kind"], "none");
+  for (const Json& a : document["mappings"])
+    for (const Json& b : document["mappings"])
+      EXPECT_TRUE(a == b || a["energy_j"] < b["energy_j"] || a["latency_s"] < b["latency_s"]);
+}
+
 TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {
   EXPECT_THAT(run_sluice({"map", "matmul", "simple"}).err, IsEmpty());
   EXPECT_THAT(run_sluice({"map", "matmul", "simple", "--progress", "plain"}).err,

@@ -7,6 +7,7 @@
 
 #include "mapper/common/contains.h"
 #include "mapper/common/part_of_problem.h"
+#include "mapper/common/storage_wishes.h"
 #include "model/bind/operand_costs.h"
 #include "sluice/support/error.h"
 
@@ -131,22 +132,30 @@ class ClassFinder {
   std::vector<std::size_t> leader_;
 };
 
-/// Whether the outermost memory may (must) keep a tensor for an Einsum.
+/// Whether the outermost memory may (must) keep a tensor for an Einsum: constraints count more than
+/// its rules.
 struct OutermostKeep {
   bool may = false, must = false;
 };
 
-OutermostKeep outermost_keep(const BoundProblem& problem, EinsumId einsum, TensorId tensor) {
+OutermostKeep outermost_keep(const BoundProblem& problem, const Constraints& constraints,
+                             EinsumId einsum, TensorId tensor) {
   const std::vector<TensorMask> nothing(problem.arch.components.size(), 0);
-  const KeepSets sets = *keep_sets(problem, einsum, outermost_memory(problem, einsum, 0), nothing);
+  const ComponentId outermost = outermost_memory(problem, einsum, 0);
+  KeepSets sets = *keep_sets(problem, einsum, outermost, nothing);
+  storage_wishes(constraints, problem[einsum], outermost).apply_to(&sets);
   const int t = problem[einsum].local_tensor[tensor.index()];
-  return {((sets.must | sets.may) >> t & 1) != 0, (sets.must >> t & 1) != 0};
+  const bool is_elsewhere =
+      std::any_of(constraints.fusion.begin(), constraints.fusion.end(),
+                  [&](const FusionConstraint& c) { return c.tensor == tensor && c.fused; });
+  return {((sets.must | sets.may) >> t & 1) != 0, (sets.must >> t & 1) != 0 && !is_elsewhere};
 }
 
-bool outermost_agrees(const BoundProblem& problem, const Group& group) {
+bool outermost_agrees(const BoundProblem& problem, const Constraints& constraints,
+                      const Group& group) {
   for (std::size_t e = 0; e < group.size(); ++e)
     for (TensorId tensor : problem[group.einsum(e)].tensors) {
-      const OutermostKeep keep = outermost_keep(problem, group.einsum(e), tensor);
+      const OutermostKeep keep = outermost_keep(problem, constraints, group.einsum(e), tensor);
       if (group.is_internal(tensor) ? keep.must : !keep.may) return false;
     }
   return true;
@@ -190,7 +199,8 @@ bool meets_maker_of_part(const BoundProblem& problem, TensorId tensor, const Gro
 
 bool Group::is_internal(TensorId tensor) const { return contains(internal, tensor); }
 
-std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end) {
+std::optional<Group> make_group(const BoundProblem& problem, const Constraints& constraints,
+                                std::size_t first, std::size_t end) {
   Group group;
   group.first = first;
   group.end = end;
@@ -211,7 +221,7 @@ std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, 
       if (made && n_readers > 0 && outside > 0) return std::nullopt;
       (internal ? group.internal : group.external).push_back(tensor);
     }
-  if (!outermost_agrees(problem, group)) return std::nullopt;
+  if (!outermost_agrees(problem, constraints, group)) return std::nullopt;
   group.classes = ClassFinder(problem.workload, group).classes();
   return group;
 }

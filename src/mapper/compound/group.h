@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "sluice/mapper/constraints.h"
 #include "sluice/model/binding.h"
 
 namespace sluice::compound {
@@ -44,8 +45,10 @@ std::optional<ComponentId> compute_elsewhere(const BoundProblem& problem);
 std::optional<TensorId> tensor_elsewhere(const BoundProblem& problem);
 
 /// Nothing: a tensor that others outside need is made and read in it, or the outermost memory must
-/// keep an internal tensor or may not keep an external one; so it is not in the space.
-std::optional<Group> make_group(const BoundProblem& problem, std::size_t first, std::size_t end);
+/// keep an internal tensor or may not keep an external one, also after constraints; so it is not in
+/// the space.
+std::optional<Group> make_group(const BoundProblem& problem, const Constraints& constraints,
+                                std::size_t first, std::size_t end);
 
 /// Einsums `first` to `end - 1` of a group as a group inside it: internal is what no other Einsum
 /// uses.

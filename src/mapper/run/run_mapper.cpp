@@ -13,6 +13,7 @@
 #include "chain_bound.h"
 #include "first_mapping.h"
 #include "mapper/common/budget_watch.h"
+#include "mapper/common/criteria.h"
 #include "mapper/common/room_for_chains.h"
 #include "mapper/common/rounding.h"
 #include "mapper/request/constrained_problem.h"
@@ -145,6 +146,21 @@ void take_incumbent(const Incumbent& incumbent, const MapperOptions& options,
   const auto best = incumbent.best();
   if (best && incumbent.objective() < value_of(*result, options.objectives.front()))
     result->mappings = {*best};
+}
+
+/// The front of a search that did not end, with what walks found.
+void take_corners(const BoundProblem& problem, const MapperOptions& options,
+                  const Incumbent& incumbent, const CornerWalks& corners, MapperResult* result) {
+  std::vector<MappedResult> found = corners.found();
+  if (auto best = incumbent.best()) found.push_back(*std::move(best));
+  for (MappedResult& own : found) result->mappings.push_back(std::move(own));
+  result->mappings = front_of(problem, options, std::move(result->mappings));
+  std::stable_sort(result->mappings.begin(), result->mappings.end(),
+                   [&](const MappedResult& a, const MappedResult& b) {
+                     return criteria_of(problem, options, a.cost) <
+                            criteria_of(problem, options, b.cost);
+                   });
+  result->search.mappings_evaluated += corners.evaluations();
 }
 
 /// Whether an objective is as low as a bound, or as near to it as is asked for.
@@ -404,6 +420,8 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   const auto start = std::chrono::steady_clock::now();
   SideWalks walks(problem, options, &incumbent, control.leftovers, nullptr,
                   [&] { return told->leaves_it_to_proof(incumbent); });
+  std::optional<CornerWalks> corners;
+  if (options.objectives.size() > 1) corners.emplace(problem, options, control.leftovers);
   ByChains by_chains;
   if (begins_with_chains(mapper, problem, options))
     by_chains = map_by_chains(problem, options, control);
@@ -431,6 +449,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
   if (is_open) walks.wait_for_a_mapping(kGrace);
   walks.finish();
+  if (corners) corners->finish();
   if (!is_open) return outcome;
   if (!outcome && incumbent.best()) {
     outcome = result_of_walks(problem, options);
@@ -443,6 +462,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   search.mappings_evaluated += walks.evaluations();
   search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
   take_incumbent(incumbent, options, &*outcome);
+  if (corners) take_corners(problem, options, incumbent, *corners, &*outcome);
   bound_result(mapper, problem, options, told->best(), &*outcome);
   return outcome;
 }

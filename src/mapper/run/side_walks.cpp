@@ -28,9 +28,16 @@ constexpr std::size_t kMany = 8;    // Einsums
 constexpr unsigned kSeedBits = 20;  // of what a user asks for, at most
 
 SideWalks::Pace pace_of(const BoundProblem& problem, const MapperOptions& options) {
-  if (!options.budget_seconds) return kToTheEnd;
-  if (problem.einsums.size() == 1) return kOfOneOnABudget;
-  return problem.einsums.size() < kMany ? kOnABudget : kOfManyOnABudget;
+  SideWalks::Pace pace = !options.budget_seconds          ? kToTheEnd
+                         : problem.einsums.size() == 1    ? kOfOneOnABudget
+                         : problem.einsums.size() < kMany ? kOnABudget
+                                                          : kOfManyOnABudget;
+  if (options.objectives.size() > 1) {  // others walk for these
+    constexpr double kPart = 0.4;
+    pace.free *= kPart;
+    pace.share *= kPart;
+  }
+  return pace;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -128,6 +135,40 @@ void SideWalks::wait_while(const Condition& condition, double seconds) {
 void SideWalks::wait_for_a_mapping(double seconds) {
   const auto has_none = [this] { return std::isinf(incumbent_->objective()); };
   if (has_none()) wait_while(has_none, seconds);
+}
+
+CornerWalks::CornerWalks(const BoundProblem& problem, const MapperOptions& options,
+                         Leftovers* leftovers) {
+  const auto has = [&](Objective objective) {
+    return std::find(options.objectives.begin(), options.objectives.end(), objective) !=
+           options.objectives.end();
+  };
+  std::vector<Objective> others(options.objectives.begin() + 1, options.objectives.end());
+  if (has(Objective::kEnergy) && has(Objective::kLatency) && !has(Objective::kEdp))
+    others.push_back(Objective::kEdp);
+  for (const Objective objective : others) {
+    MapperOptions own = options;
+    own.objectives.insert(own.objectives.begin(), objective);
+    Corner& corner = *corners_.emplace_back(std::make_unique<Corner>());
+    corner.walks.emplace(problem, own, &corner.incumbent, leftovers);
+  }
+}
+
+void CornerWalks::finish() {
+  for (const auto& corner : corners_) corner->walks->finish();
+}
+
+std::vector<MappedResult> CornerWalks::found() const {
+  std::vector<MappedResult> found;
+  for (const auto& corner : corners_)
+    if (auto best = corner->incumbent.best()) found.push_back(*std::move(best));
+  return found;
+}
+
+double CornerWalks::evaluations() const {
+  double all = 0;
+  for (const auto& corner : corners_) all += corner->walks->evaluations();
+  return all;
 }
 
 void SideWalks::finish() {

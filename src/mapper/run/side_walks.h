@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "mapper/common/side_thread.h"
 #include "sluice/mapper/incumbent.h"
@@ -65,6 +67,27 @@ class SideWalks {
   double evaluations_ = 0, evaluations_of_others_ = 0;
   int n_others_ = 0;   ///< that may take over with it
   SideThread thread_;  ///< last: it uses all of the others
+};
+
+/// Of a front of several objectives: walks for each but the first, and for energy times latency
+/// where both are among them, beside those for the first. What is best in one of them, the front
+/// has.
+class CornerWalks {
+ public:
+  /// As SideWalks.
+  CornerWalks(const BoundProblem& problem, const MapperOptions& options, Leftovers* leftovers);
+  /// Ends the walks. Throws what one of them threw.
+  void finish();
+  /// What they found, once they have ended.
+  std::vector<MappedResult> found() const;
+  double evaluations() const;
+
+ private:
+  struct Corner {
+    Incumbent incumbent;
+    std::optional<SideWalks> walks;
+  };
+  std::vector<std::unique_ptr<Corner>> corners_;
 };
 
 }  // namespace sluice

@@ -80,7 +80,7 @@ class CompoundSearch {
     is_cut_short_ = n > kLongestGroup;
     for (std::size_t first = 0; first < n; ++first)
       for (std::size_t end = first + 1; end <= std::min(n, first + kLongestGroup); ++end)
-        if (auto group = compound::make_group(problem_, first, end);
+        if (auto group = compound::make_group(problem_, options_.constraints, first, end);
             group && compound::may_keep(options_.constraints, problem_, *group))
           groups_.emplace_back().group = std::move(*group);
     parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {

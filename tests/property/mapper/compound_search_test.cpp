@@ -69,7 +69,7 @@ mapping:
 }
 
 double bound_of(const Specs& specs, const BoundProblem& problem, double enough_s) {
-  const auto group = make_group(problem, 0, 2);
+  const auto group = make_group(problem, {}, 0, 2);
   EXPECT_TRUE(group.has_value());
   std::vector<BoundProblem> alone;
   for (std::size_t e = 0; e < 2; ++e) {
@@ -230,6 +230,39 @@ arch:
     ASSERT_TRUE(found) << name;
     EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
     EXPECT_EQ(found->mappings.front().cost.energy_j, 328) << name;
+  }
+}
+
+/// Constraints count more than a rule by which the outermost memory keeps all.
+TEST(CompoundSearch, FusesWhereAConstraintTakesATensorOutOfTheOutermostMemory) {
+  const std::string problem = R"yaml(workload:
+  rank_sizes: {M: 4, N: 4}
+  bits_per_value: {All: 8}
+  einsums: ["T[m,n] = A[m,n] * B[n]", "Z[m,n] = T[m,n] * C[n]"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 7, throughput: 3}, {name: write, energy: 8, throughput: 2}]}
+  - !Memory {name: GB, size: 1600, actions: [{name: read, energy: 1, throughput: 16}, {name: write, energy: 2, throughput: 20}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 5, throughput: 1}]}
+constraints:
+)yaml";
+  for (const char* constraint :
+       {"  fusion: [{tensor: T}]\n", "  storage: [{memory: DRAM, forbid: T}]\n"}) {
+    const auto specs = load_specs_from_text({{"specs.yaml", problem + constraint}}, {});
+    ASSERT_TRUE(specs) << to_string(specs.error());
+    const BoundProblem bound = *bind(*specs->workload, *specs->arch);
+    MapperOptions options;
+    options.objectives = {Objective::kEnergy};
+    options.constraints = *specs->constraints;
+    double energy_j = 0;
+    for (const char* mapper : {"fused", "compound"}) {
+      const auto found = run_mapper(*standard_mappers().find(mapper), bound, options, {});
+      ASSERT_TRUE(found) << mapper << ": " << found.error().reason;
+      EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
+      const double own = found->mappings.front().cost.energy_j;
+      if (energy_j > 0) EXPECT_EQ(own, energy_j);
+      energy_j = own;
+    }
   }
 }
 
