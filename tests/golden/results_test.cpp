@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -199,6 +200,30 @@ TEST(Results, AFrontThatABudgetEndedHasNoPointThatAnotherBeats) {
   for (const Json& a : document["mappings"])
     for (const Json& b : document["mappings"])
       EXPECT_TRUE(a == b || a["energy_j"] < b["energy_j"] || a["latency_s"] < b["latency_s"]);
+}
+
+TEST(Results, WarnOfInputsThatNoMemoryHas) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "chip.yaml") << R"yaml(workload:
+  rank_sizes: {M: 1, N: 1024, K: 1024}
+  bits_per_value: {All: 8}
+  einsums: ["L[m,n] = X[m,k] * W[k,n]"]
+arch:
+  nodes:
+  - !Memory {name: Flash, size: 1 MiB, tensors: {keep: Persistent}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: SRAM, size: 64 KiB, tensors: {keep: ~Persistent}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml";
+  const std::string chip = folder / "chip.yaml";
+  const char* warning =
+      "warning: W (1 MiB) does not fit in SRAM, the outermost memory that holds it: its tiles are "
+      "there, and what brings them costs nothing\n";
+  const ProgramRun run = run_sluice({"map", chip, "-o", folder / "out"});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.err, HasSubstr(warning));
+  EXPECT_THAT(run_sluice({"evaluate", chip, folder / "out/mapping.yaml"}).err, HasSubstr(warning));
+  EXPECT_THAT(run_sluice({"map", chip, "--set", "arch.SRAM.size=2MiB"}).err,
+              Not(HasSubstr("does not fit")));
 }
 
 TEST(Results, ProgressIsPlainLinesOnStandardErrorWhereAsked) {

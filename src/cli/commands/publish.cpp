@@ -1,5 +1,7 @@
 #include "publish.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <ostream>
 
@@ -8,6 +10,7 @@
 #include "report/text/summary.h"
 #include "sluice/model/keep_rules.h"
 #include "sluice/report/report_page.h"
+#include "sluice/support/human_units.h"
 
 namespace sluice::cli {
 namespace {
@@ -38,6 +41,17 @@ void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
                   const std::string& consequence, Diagnostics* diagnostics) {
   for (const Violation& violation : keep_violations(problem, mapping))
     diagnostics->push_back({Severity::kWarning, {}, violation.message, "", consequence});
+  for (const UnheldInput& input : unheld_inputs(problem, mapping)) {
+    const std::string& memory = problem.arch[input.memory].name;
+    diagnostics->push_back(
+        {Severity::kWarning,
+         {},
+         fmt::format("{} ({}) does not fit in {}, the outermost memory that holds it: its tiles "
+                     "are there, and what brings them costs nothing",
+                     problem.workload[input.tensor].name, human_size(input.bits), memory),
+         "",
+         fmt::format("a memory further out than {}, with room for it, prices that", memory)});
+  }
 }
 
 void prepare_output(const OutputArguments& output) {

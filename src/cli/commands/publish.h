@@ -14,8 +14,9 @@ std::string specs_text(const BoundProblem& problem);
 /// Makes the output folder before any work is done, so that a wrong `-o` fails at once.
 void prepare_output(const OutputArguments& output);
 
-/// Warns where a mapping breaks the architecture's `keep` and `may_keep`: the bounds are those of
-/// mappings that do not. `consequence`: for the reader.
+/// Warns where a legal mapping breaks the architecture's `keep` and `may_keep` (the bounds are
+/// those of mappings that do not; `consequence`: for the reader), and where inputs come from
+/// nowhere.
 void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
                   const std::string& consequence, Diagnostics* diagnostics);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -107,6 +108,32 @@ std::vector<Violation> keep_violations(const BoundProblem& problem, const Mappin
   for (const Nest& nest : tree.nests)
     if (nest.compute) KeepChecker(problem, tree, nest, report).check();
   return std::move(report.violations());
+}
+
+std::vector<UnheldInput> unheld_inputs(const BoundProblem& problem, const Mapping& mapping) {
+  ViolationReport report(problem, mapping);
+  const FlatTree tree = flatten(problem, mapping, report);
+  std::vector<UnheldInput> unheld;
+  for (const Nest& nest : tree.nests) {
+    const BoundEinsum& einsum = problem[nest.einsum];
+    for (std::uint32_t s = nest.storages_begin; s < nest.storages_end; ++s) {
+      const NestStorage& storage = tree.storages[s];
+      const TensorId tensor = einsum.tensors[static_cast<std::size_t>(storage.tensor)];
+      const bool is_known = std::any_of(unheld.begin(), unheld.end(), [&](const UnheldInput& own) {
+        return own.tensor == tensor;
+      });
+      if (is_known || !tree.entries[storage.entry].backing || problem.roles.is_made(tensor))
+        continue;
+      const auto access =
+          std::find_if(einsum.accesses.begin(), einsum.accesses.end(),
+                       [&](const BoundAccess& own) { return own.tensor == storage.tensor; });
+      const BoundComponent& memory = einsum.components[storage.component.index()];
+      double bits = memory.bits_per_value[static_cast<std::size_t>(storage.tensor)];
+      for (const BoundIndex& index : access->index) bits *= static_cast<double>(index.whole);
+      if (bits > memory.size_bits) unheld.push_back({tensor, storage.component, bits});
+    }
+  }
+  return unheld;
 }
 
 }  // namespace sluice
