@@ -124,12 +124,12 @@ std::vector<UnheldInput> unheld_inputs(const BoundProblem& problem, const Mappin
       });
       if (is_known || !tree.entries[storage.entry].backing || problem.roles.is_made(tensor))
         continue;
-      const auto access =
-          std::find_if(einsum.accesses.begin(), einsum.accesses.end(),
+      const auto held =
+          std::find_if(einsum.held.begin(), einsum.held.end(),
                        [&](const BoundAccess& own) { return own.tensor == storage.tensor; });
       const BoundComponent& memory = einsum.components[storage.component.index()];
       double bits = memory.bits_per_value[static_cast<std::size_t>(storage.tensor)];
-      for (const BoundIndex& index : access->index) bits *= static_cast<double>(index.whole);
+      for (const BoundIndex& index : held->index) bits *= static_cast<double>(index.whole);
       if (bits > memory.size_bits) unheld.push_back({tensor, storage.component, bits});
     }
   }
