@@ -88,7 +88,11 @@ std::vector<std::int64_t> key_for_any_trips(const BoundEinsum& bound, const Temp
   const auto denominator = [&](const ClassLoop& l) { return above(l) && !multiplies(l); };
   if (std::none_of(cls.loops.begin(), cls.loops.end(), numerator))
     return write([&](const ClassLoop& l) { return !denominator(l); }, none, 0, -1);
-  return write(numerator, denominator, 0, 0);
+  // In uneven tiles inner loops run as often as what is counted outside of them leaves.
+  std::vector<std::int64_t> result = write(numerator, denominator, 0, 0);
+  append_loops(
+      cls, [&](const ClassLoop& l) { return above(l) && multiplies(l); }, &result);
+  return result;
 }
 
 }  // namespace

@@ -220,14 +220,14 @@ class Compiler {
   static bool is_nothing(const Row& row) { return row.terms.empty() && row.constant == 0; }
 
   // ---- occupancy ---------------------------------------------------------------------------
-  /// Loops below a slot of whose steps it reserves one.
+  /// Class loops of places.
   LoopSet loops_of(const std::vector<std::uint32_t>& places) const {
     LoopSet result;
     for (const std::uint32_t place : places) result = result | loop_of(place);
     return result;
   }
 
-  /// Class loops of places, each of which has one step.
+  /// The same with one step each.
   std::vector<FixedLoop> single_steps(const std::vector<std::uint32_t>& places) const {
     std::vector<FixedLoop> result;
     for (const VariableClass& cls : classes_)
