@@ -29,10 +29,11 @@ nb::dict evaluate_mappings(Loaded& loaded, const std::string& latency) {
                                             loaded.specs().constraints);
       if (!cost) add_violations(cost.error(), result.status);
       if (cost)
-        cli::warn_of_kept(*result.problem, mappings[m],
-                          "the mapping is priced all the same; mappers would not make it, and the "
-                          "bounds do not hold for it",
-                          &result.diagnostics);
+        cli::warn_of_mapping(
+            *result.problem, mappings[m],
+            "the mapping is priced all the same; mappers would not make it, and the "
+            "bounds do not hold for it",
+            &result.diagnostics);
       result.outcomes.push_back(
           {mappings[m], std::move(cost), loaded.specs().mapping_places.at(m)});
     }

@@ -144,7 +144,7 @@ class Search {
     result_.search = std::move(found.search);
     if (found.cancelled) result_.status = RunStatus::kInterrupted;
     if (!result_.outcomes.empty())
-      cli::warn_of_kept(
+      cli::warn_of_mapping(
           *result_.problem, result_.outcomes.front().mapping,
           "a constraint asks for it, which counts more; the bounds do not hold for it",
           &result_.diagnostics);

@@ -133,27 +133,20 @@ void set_best(std::vector<MappingOutcome> mappings, const RunResult& result,
               EarlierResult* earlier) {
   if (mappings.empty()) return;
   earlier->objective = objective_value(result.options->objectives.front(), *mappings.front().cost);
-  earlier->best = mappings.front();
-  earlier->all = std::move(mappings);
+  earlier->mappings = std::move(mappings);
 }
 
 bool is_as_told(const nlohmann::json& document, const EarlierResult& earlier,
                 const MapperOptions& options) {
   const nlohmann::json mappings = part_of(document, "mappings");
-  return mappings.is_array() && mappings.size() == earlier.all.size() &&
+  return mappings.is_array() && mappings.size() == earlier.mappings.size() &&
          told_objective(document, options.objectives.front()) == *earlier.objective;
 }
 
 /// Of two lists: the front, or as many of the best as are asked for, each once.
 std::vector<MappedResult> best_of(std::vector<MappedResult> mappings, const BoundProblem& problem,
                                   const MapperOptions& options) {
-  if (options.objectives.size() > 1 || options.resource_usage) {
-    mappings = front_of(problem, options, std::move(mappings));
-    std::stable_sort(mappings.begin(), mappings.end(), [&](const auto& a, const auto& b) {
-      return criteria_of(problem, options, a.cost) < criteria_of(problem, options, b.cost);
-    });
-    return mappings;
-  }
+  if (asks_for_front(options)) return joint_front_of(problem, options, std::move(mappings));
   std::stable_sort(mappings.begin(), mappings.end(), [&](const auto& a, const auto& b) {
     const Objective objective = options.objectives.front();
     return objective_value(objective, a.cost) < objective_value(objective, b.cost);
@@ -179,13 +172,13 @@ void keep_guarantee(const EarlierResult& earlier, RunResult* result) {
 /// Whether some of the earlier ones are left.
 bool keep_several(const EarlierResult& earlier, RunResult* result) {
   if (earlier.guarantee.kind == GuaranteeKind::kOptimal) {
-    result->outcomes = earlier.all;
+    result->outcomes = earlier.mappings;
     keep_guarantee(earlier, result);
     return true;
   }
   std::vector<MappedResult> both;
   for (const MappingOutcome& own : result->outcomes) both.push_back({own.mapping, *own.cost});
-  for (const MappingOutcome& own : earlier.all) both.push_back({own.mapping, *own.cost});
+  for (const MappingOutcome& own : earlier.mappings) both.push_back({own.mapping, *own.cost});
   const auto is_new = [&](const MappedResult& own) {
     return std::any_of(result->outcomes.begin(), result->outcomes.end(),
                        [&](const MappingOutcome& other) { return other.mapping == own.mapping; });
@@ -228,13 +221,9 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
   earlier.is_proven = earlier.guarantee.kind != GuaranteeKind::kNone;
   if (!earlier.differences.empty() || !has_mapping(*document)) return earlier;
   set_best(mappings_in_folder(arguments, result), result, &earlier);
-  if (!earlier.best) return earlier;
-  const bool is_known = is_as_told(*document, earlier, *result.options);
-  if (!is_known) {  // a hand may have changed it
-    earlier.all.clear();
-    earlier.guarantee.kind = GuaranteeKind::kNone;
-  }
-  earlier.is_incumbent = asks_for_one(*result.options) && is_known;
+  if (earlier.mappings.empty()) return earlier;
+  earlier.is_altered = !is_as_told(*document, earlier, *result.options);
+  if (earlier.is_altered) earlier.guarantee.kind = GuaranteeKind::kNone;
   if (asks_for_one(*result.options) &&
       proves_for(text_at(*document, "mapper"), result.options->mapper))
     earlier.bound = bound_in(*document, *earlier.objective);
@@ -243,15 +232,15 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
 
 bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
-  if (!earlier.best || !is_replaceable(*result)) return false;
+  if (earlier.mappings.empty() || !is_replaceable(*result)) return false;
   if (asks_for_one(options)) {
     const bool is_worse = result->outcomes.empty() ||
                           *earlier.objective <= objective_value(options.objectives.front(),
                                                                 *result->outcomes.front().cost);
     if (!is_worse) return false;
-    result->outcomes = {*earlier.best};
+    result->outcomes = {earlier.mappings.front()};
     keep_guarantee(earlier, result);
-  } else if (earlier.all.empty() || !keep_several(earlier, result)) {
+  } else if (earlier.is_altered || !keep_several(earlier, result)) {
     return false;
   }
   if (!result->no_mapping) return true;
@@ -261,7 +250,8 @@ bool keep_better(const EarlierResult& earlier, RunResult* result) {
 }
 
 void keep_bound(const EarlierResult& earlier, RunResult* result) {
-  if (!earlier.best || !is_replaceable(*result) || !result->guarantee || result->outcomes.empty())
+  if (earlier.mappings.empty() || !is_replaceable(*result) || !result->guarantee ||
+      result->outcomes.empty())
     return;
   Guarantee& guarantee = *result->guarantee;
   if (guarantee.kind == GuaranteeKind::kWithinEpsilon) return;

@@ -16,12 +16,12 @@ struct EarlierResult {
   bool is_damaged = false;  ///< its document is none; its mapping may be there all the same
   /// The mapper that found it, where it is another one that searches the same space: no difference.
   std::string other_mapper;
-  /// Where it is of the same specs and options: its mapping, and the first objective of that.
-  std::optional<MappingOutcome> best;
-  std::vector<MappingOutcome> all;  ///< of a front or a list, where all are as the document says
+  /// Where it is of the same specs and options: its mappings, best first, and the first objective
+  /// of that.
+  std::vector<MappingOutcome> mappings;
   std::optional<double> objective;
-  /// The mapping is the one of the search, at the cost that the document says, and the only one.
-  bool is_incumbent = false;
+  /// They are more or fewer than the document has, or the first has another cost: a hand was there.
+  bool is_altered = false;
   Guarantee guarantee;  ///< as it says; of a gap, what was searched
   double bound = 0;     ///< that no mapping's first objective is below, as far as it says so
 };

@@ -81,10 +81,11 @@ ExitCode run_evaluate(const EvaluateArguments& arguments, const Console& console
         evaluate_constrained(*result.problem, specs.mappings[m], result.latency, specs.constraints);
     if (!cost) add_violations(cost.error(), result.status);
     if (cost)
-      warn_of_kept(*result.problem, specs.mappings[m],
-                   "the mapping is priced all the same; mappers would not make it, and the bounds "
-                   "do not hold for it",
-                   &result.diagnostics);
+      warn_of_mapping(
+          *result.problem, specs.mappings[m],
+          "the mapping is priced all the same; mappers would not make it, and the bounds "
+          "do not hold for it",
+          &result.diagnostics);
     result.outcomes.push_back(
         {std::move(specs.mappings[m]), std::move(cost),
          m < specs.mapping_places.size() ? std::move(specs.mapping_places[m]) : MappingPlaces{}});

@@ -64,13 +64,16 @@ void tell(const EarlierResult& earlier, const std::string& folder, const RunResu
 }
 
 /// The search has the earlier mapping in hand, and its bound.
-void go_on_from(const EarlierResult& earlier, SearchWatch* watch, MapperControl* control) {
-  if (!earlier.is_incumbent) {  // a hand may have changed it
+void go_on_from(const EarlierResult& earlier, const MapperOptions& options, SearchWatch* watch,
+                MapperControl* control) {
+  if (earlier.mappings.empty() || earlier.is_altered || earlier.is_damaged ||
+      !asks_for_one(options)) {
     control->known_objective = earlier.objective;
     return;
   }
   control->known_bound = earlier.bound;
-  watch->go_on_from(*earlier.objective, {earlier.best->mapping, *earlier.best->cost});
+  const MappingOutcome& best = earlier.mappings.front();
+  watch->go_on_from(*earlier.objective, {best.mapping, *best.cost});
 }
 
 /// What the parts of one run share.
@@ -97,7 +100,7 @@ void search(const Run& run, RunResult& result) {
       watch.show(phase, fraction);
     };
   control.incumbent = watch.incumbent();
-  if (earlier && !earlier->is_proven) go_on_from(*earlier, &watch, &control);
+  if (earlier && !earlier->is_proven) go_on_from(*earlier, run.options, &watch, &control);
   leftovers().clear();
   control.leftovers = &leftovers();
   control.bound = [&watch](double bound) { watch.take_bound(bound); };
@@ -188,9 +191,9 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
                 arguments.why ? with_budget_for_why(*result.options) : *result.options};
   search_with_times(run, result);
   if (!result.outcomes.empty())
-    warn_of_kept(*result.problem, result.outcomes.front().mapping,
-                 "a constraint asks for it, which counts more; the bounds do not hold for it",
-                 &result.diagnostics);
+    warn_of_mapping(*result.problem, result.outcomes.front().mapping,
+                    "a constraint asks for it, which counts more; the bounds do not hold for it",
+                    &result.diagnostics);
   console.log.note(fmt::format("searched: {}", status_name(result.status)));
   if (arguments.why && !result.outcomes.empty()) {
     if (!arguments.output.folder.empty()) write_result(result, arguments.output.folder);

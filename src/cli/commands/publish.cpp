@@ -37,8 +37,8 @@ std::string specs_text(const BoundProblem& problem) {
   return to_yaml(problem.workload) + to_yaml(problem.arch);
 }
 
-void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
-                  const std::string& consequence, Diagnostics* diagnostics) {
+void warn_of_mapping(const BoundProblem& problem, const Mapping& mapping,
+                     const std::string& consequence, Diagnostics* diagnostics) {
   for (const Violation& violation : keep_violations(problem, mapping))
     diagnostics->push_back({Severity::kWarning, {}, violation.message, "", consequence});
   for (const UnheldInput& input : unheld_inputs(problem, mapping)) {

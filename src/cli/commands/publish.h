@@ -17,8 +17,8 @@ void prepare_output(const OutputArguments& output);
 /// Warns where a legal mapping breaks the architecture's `keep` and `may_keep` (the bounds are
 /// those of mappings that do not; `consequence`: for the reader), and where inputs come from
 /// nowhere.
-void warn_of_kept(const BoundProblem& problem, const Mapping& mapping,
-                  const std::string& consequence, Diagnostics* diagnostics);
+void warn_of_mapping(const BoundProblem& problem, const Mapping& mapping,
+                     const std::string& consequence, Diagnostics* diagnostics);
 
 /// Writes result.json, specs.yaml (and mapping.yaml, if there is a mapping) into a folder.
 void write_result(const RunResult& result, const std::string& folder);

@@ -53,4 +53,15 @@ inline std::vector<MappedResult> front_of(const BoundProblem& problem, const Map
   return front;
 }
 
+/// The same of what several searches found, by the first criterion, then by the next ones.
+inline std::vector<MappedResult> joint_front_of(const BoundProblem& problem,
+                                                const MapperOptions& options,
+                                                std::vector<MappedResult> mappings) {
+  std::vector<MappedResult> front = front_of(problem, options, std::move(mappings));
+  std::stable_sort(front.begin(), front.end(), [&](const MappedResult& a, const MappedResult& b) {
+    return criteria_of(problem, options, a.cost) < criteria_of(problem, options, b.cost);
+  });
+  return front;
+}
+
 }  // namespace sluice

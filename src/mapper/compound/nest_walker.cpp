@@ -54,7 +54,7 @@ class NestWalker {
         bound_(problem[request.einsum]),
         compute_(bound_.computes[request.compute]),
         effort_(effort),
-        odd_fanouts_(fused::odd_fanouts(problem.arch)),
+        odd_fanouts_(request.uneven == 0 ? 1 : fused::odd_fanouts(problem.arch)),
         go_on_(go_on),
         visit_(visit),
         tiles_(request.tiles),

@@ -154,12 +154,7 @@ void take_corners(const BoundProblem& problem, const MapperOptions& options,
   std::vector<MappedResult> found = corners.found();
   if (auto best = incumbent.best()) found.push_back(*std::move(best));
   for (MappedResult& own : found) result->mappings.push_back(std::move(own));
-  result->mappings = front_of(problem, options, std::move(result->mappings));
-  std::stable_sort(result->mappings.begin(), result->mappings.end(),
-                   [&](const MappedResult& a, const MappedResult& b) {
-                     return criteria_of(problem, options, a.cost) <
-                            criteria_of(problem, options, b.cost);
-                   });
+  result->mappings = joint_front_of(problem, options, std::move(result->mappings));
   result->search.mappings_evaluated += corners.evaluations();
 }
 

@@ -27,17 +27,17 @@ constexpr double kShareOfLong = 0.25;
 constexpr std::size_t kMany = 8;    // Einsums
 constexpr unsigned kSeedBits = 20;  // of what a user asks for, at most
 
+SideWalks::Pace pace_for_one(const BoundProblem& problem, const MapperOptions& options) {
+  if (!options.budget_seconds) return kToTheEnd;
+  if (problem.einsums.size() == 1) return kOfOneOnABudget;
+  return problem.einsums.size() < kMany ? kOnABudget : kOfManyOnABudget;
+}
+
 SideWalks::Pace pace_of(const BoundProblem& problem, const MapperOptions& options) {
-  SideWalks::Pace pace = !options.budget_seconds          ? kToTheEnd
-                         : problem.einsums.size() == 1    ? kOfOneOnABudget
-                         : problem.einsums.size() < kMany ? kOnABudget
-                                                          : kOfManyOnABudget;
-  if (options.objectives.size() > 1) {  // others walk for these
-    constexpr double kPart = 0.4;
-    pace.free *= kPart;
-    pace.share *= kPart;
-  }
-  return pace;
+  SideWalks::Pace pace = pace_for_one(problem, options);
+  if (options.objectives.size() == 1) return pace;
+  constexpr double kPart = 0.4;  // others walk for the other objectives
+  return {pace.head_start, kPart * pace.free, kPart * pace.share};
 }
 
 using Clock = std::chrono::steady_clock;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/bind/divisors.h"
 #include "model/bind/recurrences.h"
 #include "sluice/support/error.h"
 
@@ -260,8 +261,7 @@ std::int64_t odd_fanouts(const Arch& arch) {
   std::int64_t common = 1;
   for (const Component& component : arch.components)
     for (const SpatialDimension& dimension : component.spatial) {
-      std::int64_t odd = std::clamp<std::int64_t>(dimension.fanout, 1, kMost);
-      while (odd % 2 == 0) odd /= 2;
+      const std::int64_t odd = odd_part_of(std::clamp<std::int64_t>(dimension.fanout, 1, kMost));
       if (const std::int64_t next = std::lcm(common, odd); next <= kMost) common = next;
     }
   return common;

@@ -1,21 +1,13 @@
 #include "trip_choices.h"
 
-#include <bit>
 #include <functional>
 #include <set>
 
 namespace sluice::fused {
-namespace {
-
-std::int64_t odd_part(std::int64_t n) {
-  return n >> std::countr_zero(static_cast<std::uint64_t>(n));
-}
-
-}  // namespace
 
 std::vector<std::int64_t> tiles_inside_imperfect(std::int64_t size, std::int64_t odd_fanouts) {
   std::set<std::int64_t> tiles;
-  for (const std::int64_t of_size : sluice::divisors_of(odd_part(size)))
+  for (const std::int64_t of_size : sluice::divisors_of(odd_part_of(size)))
     for (const std::int64_t of_fanouts : sluice::divisors_of(odd_fanouts))
       for (std::int64_t tile = of_size * of_fanouts; tile < size; tile *= 2) tiles.insert(tile);
   return {tiles.begin(), tiles.end()};
@@ -68,7 +60,7 @@ std::int64_t unit_inside(std::int64_t size, std::int64_t odd_fanouts, std::int64
   if (trips == 1) return unit;
   if (!is_uneven(trips)) return rest / trips;
   if (!walks_rows(trips)) {
-    const std::int64_t tile = tile_inside(size, trips), odd = odd_part(tile);
+    const std::int64_t tile = tile_inside(size, trips), odd = odd_part_of(tile);
     const std::int64_t of_size = std::gcd(odd, size);
     return tile / odd * of_size * std::gcd(odd / of_size, odd_fanouts);
   }

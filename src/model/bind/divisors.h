@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +11,11 @@ namespace sluice {
 /// Prime factors with their powers, ascending; none of 1. Of numbers from 1 to 2^62, in some
 /// milliseconds.
 std::vector<std::pair<std::int64_t, int>> factors_of(std::int64_t value);
+
+/// Of numbers from 1 on: what is left of one without its factors of two.
+inline std::int64_t odd_part_of(std::int64_t value) {
+  return value >> std::countr_zero(static_cast<std::uint64_t>(value));
+}
 
 /// Of numbers from 2 on.
 std::int64_t smallest_prime_of(std::int64_t value);

@@ -36,7 +36,9 @@ MapSpace::MapSpace(const BoundProblem& problem, const MapperOptions& options,
     for (const fused::LocalTensor& tensor : shapes_[e].tensors) last_use_[tensor.id.index()] = e;
     for (const std::int64_t size : shapes_[e].sizes)
       if (options.imperfect_factors != ImperfectFactors::kNone && size <= fused::kLargestImperfect)
-        imperfect_.try_emplace(size, fused::imperfect_tiles(size, shapes_[e].odd_fanouts));
+        if (const auto [at, is_new] = imperfect_.try_emplace(size); is_new)
+          at->second = {fused::imperfect_tiles(size, shapes_[e].odd_fanouts),
+                        fused::tiles_inside_imperfect(size, shapes_[e].odd_fanouts)};
   }
   for (const std::size_t e : templates_.first_einsums()) {
     alone_.push_back(one_as_bound(problem, EinsumId(e)));
@@ -140,7 +142,7 @@ bool MapSpace::may_be_uneven_so(std::size_t e, std::uint32_t t, const Trips& tri
       const auto known = imperfect_.find(size);
       if (inside[v] != size || !shape.tiles_freely(v) || known == imperfect_.end() ||
           (loop.fused && options_.imperfect_factors != ImperfectFactors::kAll) ||
-          !std::binary_search(known->second.begin(), known->second.end(),
+          !std::binary_search(known->second.outer.begin(), known->second.outer.end(),
                               fused::tile_inside(size, trips[l]), std::greater<>()))
         return false;
     }

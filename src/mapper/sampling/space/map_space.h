@@ -90,6 +90,11 @@ class MapSpace {
   /// Whether one that does stands below the loop over the steps of its recurrence, as in all
   /// mappings of the space.
   bool steps_together(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
+  /// What the next tile inside an imperfect loop over so many values may be; imperfect factors must
+  /// be asked for, and the values not too many.
+  const std::vector<std::int64_t>& tiles_inside_imperfect(std::int64_t size) const {
+    return imperfect_.at(size).inside;
+  }
   /// Whether uneven loops of a choice are among those of the space (`imperfect_factors`).
   bool may_be_uneven_so(std::size_t einsum, std::uint32_t templ, const Trips& trips) const;
   /// All of these: whether it is one of the Einsum's choices.
@@ -138,7 +143,11 @@ class MapSpace {
   std::vector<std::vector<BackingGroup>> backings_;
   std::vector<BoundProblem> alone_;  ///< the problem of its first Einsum alone
   std::vector<std::size_t> last_use_;
-  std::map<std::int64_t, std::vector<std::int64_t>> imperfect_;  ///< tiles per size, descending
+  struct ImperfectTiles {
+    std::vector<std::int64_t> outer;   ///< imperfect_tiles, descending
+    std::vector<std::int64_t> inside;  ///< tiles_inside_imperfect
+  };
+  std::map<std::int64_t, ImperfectTiles> imperfect_;  ///< per size, where they are asked for
 };
 
 }  // namespace sluice::sampling

@@ -84,8 +84,7 @@ bool UnevenLoops::draw_at(std::size_t e, std::uint32_t t, std::size_t outer, Tri
       place.spatial ? space_.problem().arch[place.component].spatial[place.dimension].fanout
                     : std::numeric_limits<std::int64_t>::max();
   const bool is_last = first + 1 == inside.size();
-  const std::int64_t rest =
-      is_last ? 1 : random_.pick(fused::tiles_inside_imperfect(size, shape.odd_fanouts));
+  const std::int64_t rest = is_last ? 1 : random_.pick(space_.tiles_inside_imperfect(size));
   const std::int64_t parts = divide_up(size, rest);
   const std::int64_t tile = divide_up(parts, draw_steps(parts, most)) * rest;
   if (tile == rest || tile >= size) return false;
