@@ -35,7 +35,8 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
       shifts_(program.n_storages, 0),
       visits_(program.n_storages, 0),
       born_(workload.tensors.size()),
-      is_state_(workload.tensors.size(), false) {
+      is_state_(workload.tensors.size(), false),
+      lasting_(lasting_storages(workload, program)) {
   std::size_t dimensions = 0;
   for (const Component& component : arch.components) {
     first_dimension_.push_back(dimensions);
@@ -221,18 +222,22 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
   }
   const bool stays = storage.stays_in && !is_forever(storage);
   const bool is_incremental = storage.incremental && above.is_below_loop;
-  const bool is_kept = stays || is_incremental || storage.is_forwarded();  // by others, or for long
+  const bool lasts = !stays && lasting_.count(storage.id) > 0;
+  // By others, or for long.
+  const bool is_kept = stays || is_incremental || lasts || storage.is_forwarded();
   const bool split_reserves = !is_kept && reaches_split(body, index + 1, lanes);
   if (stays)
     keep(storage, lanes, 1, false, *parts_[*storage.stays_in]);
   else if (is_incremental)
     keep_reserved(storage, lanes);
+  else if (lasts)
+    keep_lasting(storage, lanes, above.is_below_loop);
   else if (split_reserves)
     below.unreserved.push_back({&storage, &lanes, storage.exchange != StorageItem::Exchange::kTakes,
                                 storage.exchange != StorageItem::Exchange::kGives});
   else if (!is_kept && storage.exchange != StorageItem::Exchange::kTakes)
     reserve(storage, lanes, above.is_below_loop);
-  if (storage.exchange == StorageItem::Exchange::kGives) given_.insert(storage.tensor);
+  if (storage.exchange == StorageItem::Exchange::kGives && !lasts) given_.insert(storage.tensor);
   walk(body, index + 1, lanes, below);
   if (!split_reserves && !is_kept && storage.exchange != StorageItem::Exchange::kGives)
     release_open({&storage, &lanes}, above.is_below_loop);
@@ -301,6 +306,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
   ++runs_[loop.id];
   const Above below = above.below_loop(steps > 1, false);
   const std::size_t begin = reservations_.now();
+  const std::size_t begin_here = reserved_->now();
   loop_steps_.push_back(0);
   if (loop.rotates) {
     walk_rotation(loop, body, index, lanes, schedules, below);
@@ -311,6 +317,7 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
     }
   }
   loop_steps_.pop_back();
+  release_lasting(loop, begin_here);
   if (steps > 1 && !above.is_below_loop) release_kept(begin);
 }
 

@@ -7,6 +7,7 @@
 
 #include "collective_team.h"
 #include "referee/points/input_numbers.h"
+#include "referee/program/lasting.h"
 #include "referee/program/loop_schedule.h"
 #include "referee/program/watch.h"
 #include "referee/transfers/transfers.h"
@@ -248,6 +249,8 @@ class Machine {
   void release_open(const OpenStorage& open, bool is_double);
   void keep_reserved(const StorageItem& storage, const Lanes& lanes);
   void release_kept(std::size_t begin);
+  void keep_lasting(const StorageItem& storage, const Lanes& lanes, bool is_double);
+  void release_lasting(const LoopItem& loop, std::size_t begin);
   bool is_forever(const StorageItem& storage) const;
   std::int64_t repetitions(const StorageItem& storage) const;
   double reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double);
@@ -328,6 +331,17 @@ class Machine {
   std::map<std::tuple<EinsumId, ComponentId, TensorId>, std::set<std::size_t>> instances_;
   /// Per incremental storage below a loop, and its place: the most that it has held.
   std::map<std::pair<const StorageItem*, InstancePlace>, double> kept_bits_;
+  /// Backing storages whose values go from step to step of a loop: ids of both.
+  const std::map<std::size_t, std::size_t> lasting_;
+  /// Of one of them, in the run of its loop that is under way.
+  struct Lasting {
+    const StorageItem* storage = nullptr;
+    std::map<InstancePlace, double> bits;  ///< the most that it has held
+    double recorded = 0;                   ///< of these, in the first instance
+    std::int64_t instances = 0;
+  };
+  /// By ids of such a loop and storage.
+  std::map<std::size_t, std::map<std::size_t, Lasting>> lasting_bits_;
   /// Per incremental storage, Einsum and instance: who opened it last.
   std::map<std::pair<const StorageItem*, EinsumId>, std::map<std::size_t, Lane>> keepers_;
   /// Per loop, Einsum and variable: the largest tile outside it, and its tile shape.

@@ -57,8 +57,8 @@ void ReservationTable::release(ComponentId memory, const InstancePlace& place, s
 void ReservationTable::reserve_since(std::size_t moment, ComponentId memory,
                                      const InstancePlace& place, std::size_t owner, double bits) {
   std::vector<Event>& events = memories_[memory][place].events;
-  const auto later = std::find_if(events.begin(), events.end(),
-                                  [&](const Event& event) { return event.moment >= moment; });
+  const auto later = std::partition_point(
+      events.begin(), events.end(), [&](const Event& event) { return event.moment < moment; });
   events.insert(later, {moment, owner, bits});
   release(memory, place, owner, bits);
 }
