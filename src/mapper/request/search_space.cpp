@@ -32,6 +32,13 @@ bool steps_together(const BoundProblem& problem, const MapperOptions& options) {
                                      [](const Component& own) { return own.is_toll(); });
   return (has_tolls || has_several_einsums(problem, options)) && has_recurrence(problem.roles);
 }
+bool steps_in_turn(const BoundProblem& problem, const MapperOptions&) {
+  for (std::size_t t = 0; t < problem.roles.makers.size(); ++t)
+    if (problem.roles.is_intermediate(TensorId(t)) &&
+        problem.roles.consumers[t].front() < problem.roles.makers[t].back())
+      return true;
+  return false;
+}
 bool has_windows(const BoundProblem& problem, const MapperOptions&) {
   return std::any_of(problem.einsums.begin(), problem.einsums.end(),
                      [](const auto& einsum) { return moves_windows(einsum.relevance); });
@@ -185,6 +192,10 @@ const std::vector<Row>& table() {
       {In::kGroups, "sliding nodes",
        "nodes that slide over a loop (`sliding: true`): of a window they fetch only what is new",
        has_windows},
+      {In::kExchanges, "loops above steps",
+       "in a recurrence of several Einsums: loops above the one over its steps, so scans of one "
+       "part after another",
+       steps_in_turn},
       {In::kExchanges, "copies above steps",
        "in a recurrence: nodes above the loop over its steps of tolls that its states pass, and, "
        "of several Einsums, of memories that hold copies of what these exchange",

@@ -169,6 +169,33 @@ double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const
   return moves && is_double_buffered(problem.arch[slot.component]) ? 2 * bits : bits;
 }
 
+bool carries(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+             const Slot& slot, std::size_t loop, const std::vector<std::int64_t>& trips) {
+  const LoopPlace& place = templ.loops[loop];
+  const LocalTensor& tensor = shape.tensors[slot.tensor];
+  if (place.spatial || place.gap >= slot.gap || trips[loop] <= 1 || !tensor.intermediate ||
+      !problem.roles.sole_maker(tensor.id))
+    return false;
+  const std::uint32_t v = place.variable;
+  if (tensor.stepped[v]) return true;
+  if (!walks_rows(trips[loop])) return false;
+  const RowTrips rows = rows_of(trips[loop]);
+  if (tensor.is_output) return rows.held > rows.later;
+  std::vector<std::int64_t> tile(shape.sizes);
+  for (std::size_t l = 0; l < templ.loops.size(); ++l)
+    if (templ.loops[l].fused && templ.loops[l].gap < slot.gap)
+      tile[templ.loops[l].variable] = tile_inside(tile[templ.loops[l].variable], trips[l]);
+  for (const BoundAccess& held : problem[shape.einsum].held) {
+    if (held.tensor != static_cast<int>(slot.tensor)) continue;
+    for (const BoundIndex& index : held.index)
+      for (const BoundTerm& term : index.terms)
+        if (term.variable == static_cast<int>(v) &&
+            tile_extent(index, tile.data()) > std::abs(term.coefficient) * tile[v])
+          return true;
+  }
+  return false;
+}
+
 std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slot& slot) {
   const std::vector<KeptCopy>& copies = shape.tensors[slot.tensor].kept_copies;
   std::uint32_t result = 0;
@@ -229,6 +256,23 @@ void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing) {
   backing->bits = std::max(0.0, backing->bits - (room(backing->kept_by) - before));
 }
 
+namespace {
+
+/// By index into the fused loops, as add_loops() lists them: the outermost one that carries; or -1.
+std::int32_t carried_by(const BoundProblem& problem, const EinsumShape& shape,
+                        const Template& templ, const Slot& slot,
+                        const std::vector<std::int64_t>& trips) {
+  std::int32_t index = 0;
+  for (const Item& item : templ.items) {
+    if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
+    if (carries(problem, shape, templ, slot, item.index, trips)) return index;
+    ++index;
+  }
+  return -1;
+}
+
+}  // namespace
+
 Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape& shape,
                                  const Template& templ, const std::vector<std::int64_t>& trips) {
   Compatibility result;
@@ -241,6 +285,7 @@ Compatibility make_compatibility(const BoundProblem& problem, const EinsumShape&
           templ.loops[l].fused && trips[l] > 1 && templ.loops[l].gap < slot.gap ? 1 : 0;
     backing.bits = backing_bits(problem, shape, templ, slot, trips);
     keep(shape, kept_by(shape, templ, slot), &backing);
+    backing.carried_by = carried_by(problem, shape, templ, slot, trips);
     result.backings.push_back(backing);
   }
   std::sort(result.backings.begin(), result.backings.end(),

@@ -45,6 +45,11 @@ void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing);
 double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips);
 
+/// Whether the steps of a loop place above a backing slot, run so often, have values of its tensor
+/// in common: slices of a state, rows of a window.
+bool carries(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
+             const Slot& slot, std::size_t loop, const std::vector<std::int64_t>& trips);
+
 /// Shared tensors of which the template has a copy above a loop place (FusedLoop::copied_above).
 std::uint64_t copied_above(const BoundProblem& problem, const EinsumShape& shape,
                            const Template& templ, std::uint32_t loop);

@@ -35,6 +35,9 @@ struct Backing {
   /// which of its tensor's `kept_copies` (by bit) are backed in the same memory: its tile lies in
   /// their room, and `bits` is what goes beyond
   std::uint32_t kept_by = 0;
+  /// The fused loop (by index) from one step of which to the next it carries values, so that its
+  /// reservation stands above it; or -1.
+  std::int32_t carried_by = -1;
   bool operator==(const Backing&) const = default;
 };
 

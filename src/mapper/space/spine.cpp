@@ -26,6 +26,7 @@ Spine spine_of(const EinsumShape& shape, const Compatibility& compatibility) {
     LiveTensor& live = spine.live.emplace_back(LiveTensor{
         tensor.id, backing.component, backing.level, backing.bits, backing.persistent, tensor.id});
     live.kept_by = backing.kept_by;
+    live.carried_by = backing.carried_by;
     for (std::int32_t from = tensor.copy_of;
          from >= 0 && !is_elsewhere(compatibility, from, backing.component);
          from = shape.tensors[static_cast<std::size_t>(from)].copy_of) {
@@ -88,6 +89,33 @@ std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next) {
   std::sort(alive.begin(), alive.end(),
             [](const LiveTensor& a, const LiveTensor& b) { return a.id < b.id; });
   return alive;
+}
+
+namespace {
+
+/// The joined loop that carries a tensor, as prefix or next know it; or -1.
+std::int32_t joined_carrier(TensorId id, const Spine& prefix, const Spine& next,
+                            const Match& match) {
+  const LiveTensor* const mine = find_live(prefix, id);
+  const LiveTensor* const theirs = find_live(next, id);
+  for (std::size_t i = 0; i < match.loops.size(); ++i) {
+    const auto [left, right] = match.loops[i];
+    if ((mine != nullptr && mine->carried_by >= 0 && mine->carried_by == left) ||
+        (theirs != nullptr && theirs->carried_by >= 0 && theirs->carried_by == right))
+      return static_cast<std::int32_t>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::uint32_t reserved_level(const LiveTensor& tensor, const Spine& prefix, const Spine& next,
+                             const Match& match) {
+  const std::int32_t carrier = joined_carrier(tensor.id, prefix, next, match);
+  if (carrier < 0) return tensor.level;
+  auto level = static_cast<std::size_t>(carrier);
+  while (level > 0 && !match.stop_before[level]) --level;
+  return static_cast<std::uint32_t>(level);
 }
 
 bool shares_reservation(const LiveTensor& holder, const LiveTensor& tensor) {
@@ -243,6 +271,13 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
     first = last;
   }
   for (std::size_t i = 0; i < depth; ++i) result.spine.loops[i] = loops[result.from[i]];
+  for (LiveTensor& tensor : result.spine.live) {
+    const std::int32_t carrier = joined_carrier(tensor.id, prefix, next, match);
+    tensor.carried_by = -1;
+    for (std::size_t i = 0; i < depth && carrier >= 0; ++i)
+      if (result.from[i] == static_cast<std::size_t>(carrier))
+        tensor.carried_by = static_cast<std::int32_t>(i);
+  }
   return result;
 }
 

@@ -41,7 +41,8 @@ struct LiveTensor {
   /// one reservation. Itself where no copy makes it.
   TensorId origin;
   std::uint32_t copies = 0;   ///< from the origin to it
-  std::uint32_t kept_by = 0;  ///< as in Backing
+  std::uint32_t kept_by = 0;       ///< as in Backing
+  std::int32_t carried_by = -1;    ///< as in Backing; index of the spine's loop
 };
 
 /// The loops above live tensors after some Einsums were joined.
@@ -68,6 +69,12 @@ struct Match {
 
 /// Whether the next Einsum can stand under all open loops of the prefix (docs/mappers.md).
 std::optional<Match> match_spines(const Spine& prefix, const Spine& next);
+
+/// The number of joined loops above the reservation of a tensor that is alive while the next Einsum
+/// runs: those above its node, or above the loop that carries it from step to step. That one stands
+/// first of those it may be permuted with.
+std::uint32_t reserved_level(const LiveTensor& tensor, const Spine& prefix, const Spine& next,
+                             const Match& match);
 
 /// The rank of a tensor that a loop walks, or -1.
 std::int32_t rank_of(const SpineLoop& loop, TensorId tensor);

@@ -15,6 +15,7 @@
 #include "model/tree/resident.h"
 #include "model/tree/shares.h"
 #include "model/visits/first_sights.h"
+#include "model/visits/overlaps.h"
 #include "model/visits/refetches.h"
 #include "model/visits/uneven_refetches.h"
 #include "sluice/support/checked.h"
@@ -279,43 +280,29 @@ class NestChecker {
                 tensor_name(tensor) + " in " + report_.name(backed_at_[t]->component) +
                 " but does not index it directly.");
       }
-      if (problem_.roles.sole_maker(einsum_->tensors[t])) check_overlap(t, *backed_at_[t]);
+      check_overlap(*backed_at_[t]);
     }
   }
 
   /// Where the tiles of two steps of a loop overlap (a state's slices, a window's rows), what they
   /// have in common must stay: no other loop may bring other tiles in between.
-  void check_overlap(std::size_t tensor, const NestStorage& backing) {
-    const NestLoop* outer = nullptr;
-    for (int l = 0; l < backing.loops_above; ++l) {
-      const NestLoop& loop = tree_.loops[nest_->loops_begin + static_cast<std::uint32_t>(l)];
-      if (loop.spatial || loop.trips == 1) continue;
-      if (outer && loop.variable != outer->variable &&
-          !covers_moved_ranks(problem_, tree_, *nest_, loop, backing)) {
-        add(ViolationKind::kDependency, backing,
-            "The loop over " + variable_name(loop) + " stands between the loop over " +
-                variable_name(*outer) + " and the backing storage of " +
-                tensor_name(static_cast<int>(tensor)) + " in " + report_.name(backing.component) +
-                "; what two steps over " + variable_name(*outer) +
-                " have in common would be lost.");
-        return;
-      }
-      if (!outer && steps_overlap(tensor, loop)) outer = &loop;
+  void check_overlap(const NestStorage& backing) {
+    const NestLoop* outer = carrying_loop(problem_, tree_, *nest_, backing);
+    if (!outer) return;
+    const NestLoop* const end =
+        tree_.loops.data() + nest_->loops_begin + static_cast<std::uint32_t>(backing.loops_above);
+    for (const NestLoop* loop = outer + 1; loop < end; ++loop) {
+      if (loop->spatial || loop->trips == 1 || loop->variable == outer->variable ||
+          covers_moved_ranks(problem_, tree_, *nest_, *loop, backing))
+        continue;
+      add(ViolationKind::kDependency, backing,
+          "The loop over " + variable_name(*loop) + " stands between the loop over " +
+              variable_name(*outer) + " and the backing storage of " +
+              tensor_name(backing.tensor) + " in " + report_.name(backing.component) +
+              "; what two steps over " + variable_name(*outer) +
+              " have in common would be lost.");
+      return;
     }
-  }
-
-  bool steps_overlap(std::size_t tensor, const NestLoop& loop) const {
-    const auto variable = static_cast<std::size_t>(loop.variable);
-    if (einsum_->held_relevance[tensor][variable] == Relevance::kPartial &&
-        !steps_are_apart(problem_, tree_, *nest_, loop, static_cast<int>(tensor), false))
-      return true;
-    for (const BoundAccess& access : einsum_->held) {
-      if (static_cast<std::size_t>(access.tensor) != tensor) continue;
-      for (const BoundIndex& index : access.index)
-        for (const BoundTerm& term : index.terms)
-          if (term.variable == loop.variable && index.others > 0) return true;
-    }
-    return false;
   }
 
   /// Whether a loop above the backing storage of what several Einsums make walks a rank along which

@@ -9,6 +9,7 @@
 #include "model/legality/collective_rules.h"
 #include "model/legality/windows.h"
 #include "model/tree/lookups.h"
+#include "model/visits/overlaps.h"
 
 namespace sluice {
 namespace {

@@ -4,12 +4,6 @@
 
 namespace sluice {
 
-/// Whether two steps of a loop touch disjoint parts of one of its Einsum's tensors: in some rank
-/// every step moves at least as far as what it touches extends. `tensor`: index into
-/// BoundEinsum::tensors; `reads_only`: leaves the Einsum's output out.
-bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
-                     const NestLoop& loop, int tensor, bool reads_only);
-
 /// Whether a nest touches the same values of a tensor in all steps of a loop, as far as they lie
 /// inside the ranks: its tiles at `storage` cover every rank along which the loop moves them. The
 /// steps of a window over a rank of few values may differ in padding alone.

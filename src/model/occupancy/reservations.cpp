@@ -1,5 +1,7 @@
 #include "model/occupancy/reservations.h"
 
+#include "model/visits/overlaps.h"
+
 namespace sluice {
 
 Reservations::Reservations(const BoundProblem& problem, const FlatTree& tree)
@@ -25,12 +27,39 @@ void Reservations::find_lifetimes() {
     staying_.push_back(e);
     stays.push_back({entry.stays_from, entry.stays_until});
   }
+  keep_carried();
   std::sort(kept_.begin(), kept_.end());
   for (const Spread& spread : spreads_)
     spreads.push_back({spread.first_user + 1, spread.last_user + 1});
   const std::size_t n_places = tree_.nests.size() + 1;
   if (!stays.empty()) staying_at_ = IntervalLists(n_places, stays);
   if (!spreads.empty()) spreads_at_ = IntervalLists(n_places, spreads);
+}
+
+/// What one step of a loop hands to the next (a state, a window's rows) is there in all Einsums
+/// below the loop; children of pipelined and parallel splits see to their own.
+void Reservations::keep_carried() {
+  for (const Nest& nest : tree_.nests)
+    for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
+      const NestStorage& storage = tree_.storages[s];
+      const TreeEntry& entry = tree_.entries[storage.entry];
+      if (is_persistent(entry)) continue;
+      const NestLoop* const loop = carrying_loop(problem_, tree_, nest, storage);
+      if (loop && !is_above_concurrent(*loop, tree_.place(nest), entry.concurrency))
+        kept_.emplace_back(loop->tree_loop, storage.entry);
+    }
+}
+
+/// Whether a loop stands above one of the concurrent splits (`depth` of them) that are above a
+/// storage.
+bool Reservations::is_above_concurrent(const NestLoop& loop, int place, int depth) const {
+  return depth > 0 &&
+         std::any_of(tree_.concurrent.begin(), tree_.concurrent.end(),
+                     [&](const ConcurrentSplit& split) {
+                       return split.has(place) && split.depth < depth &&
+                              std::find(split.loops_above.begin(), split.loops_above.end(),
+                                        loop.node) != split.loops_above.end();
+                     });
 }
 
 const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) {
@@ -97,7 +126,7 @@ void Reservations::add_kept(const std::vector<std::uint32_t>& loops) {
          kept != kept_.end() && kept->first == loop; ++kept)
       entries.push_back(kept->second);
   std::sort(entries.begin(), entries.end());
-  for (std::uint32_t entry : entries) add(entry);
+  for (std::uint32_t entry : entries) add(reservation_of(entry));
 }
 
 void Reservations::start() {

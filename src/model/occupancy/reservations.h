@@ -66,6 +66,8 @@ class Reservations {
   void add_of_nest(std::size_t nest_index);
   std::vector<std::uint32_t> considered_entries() const;
   void find_lifetimes();
+  void keep_carried();
+  bool is_above_concurrent(const NestLoop& loop, int place, int depth) const;
   void start();
   void add(std::uint32_t reservation);
   void make_spread(std::uint32_t entry);
@@ -77,7 +79,8 @@ class Reservations {
   const BoundProblem& problem_;
   const FlatTree& tree_;
   std::vector<std::uint32_t> persistent_;  ///< reservations
-  /// Incremental ones live between visits, too: tree loops in which they do, and entries.
+  /// Incremental ones live between visits, too, and what a loop carries between its steps: tree
+  /// loops in which they do, and entries.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> kept_;
   std::vector<std::uint32_t> staying_;  ///< as long as a child of a pipelined split runs
   IntervalLists staying_at_;            ///< per place: indices into staying_

@@ -134,6 +134,66 @@ TEST_F(Recurrence, HoldsTheSliceOfTheStepBeforeForALaterEinsum) {
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 2 * 3 * 8);
 }
 
+/// S and R run along by themselves; A and B read what they were.
+Workload two_states() {
+  return WorkloadBuilder({{"i", 4}, {"m", 3}}, 8)
+      .rank("S", 5)
+      .einsum("S[S:i+1,m] = S[S:i,m] * X[J:i,m]")
+      .einsum("A[J:i,m] = S[S:i,m]")
+      .einsum("R[S:i+1,m] = R[S:i,m] * V[J:i,m]")
+      .einsum("B[J:i,m] = R[S:i,m]")
+      .workload;
+}
+
+// Two slices of each state are there in every Einsum: S while R and B run, whose next step reads
+// it; R while S and A run, which follow its last one.
+TEST_F(Recurrence, KeepsEachStateThroughAllEinsumsOfAStep) {
+  w = two_states();
+  const NodeList fused = {
+      b.storage("DRAM", {"X", "V", "A", "B"}), b.temporal("i", 1), b.storage("GB", {"S", "R"}),
+      b.sequential({step("S"), step("A"), step("R"), step("B")})};
+  EXPECT_EQ(peak_bits(priced(w, arch, fused), arch, "GB"), 2 * (2 * 3 * 8));
+  arch.components[2] = memory("GB", std::to_string(2 * (2 * 3 * 8) - 1), "Nothing", 1, 1);
+  EXPECT_NE(why_illegal(w, arch, fused), "");
+}
+
+// Under loops of their own they are not there at the same time.
+TEST_F(Recurrence, KeepsAStateAsLongAsItsOwnLoopRuns) {
+  w = two_states();
+  const auto part = [&](const char* state, const char* reader) {
+    return NodeList{b.temporal("i", 1), b.storage("GB", {state}),
+                    b.sequential({step(state), step(reader)})};
+  };
+  EXPECT_EQ(peak_bits(priced(w, arch,
+                             {b.storage("DRAM", {"X", "V", "A", "B"}),
+                              b.sequential({part("S", "A"), part("R", "B")})}),
+                      arch, "GB"),
+            2 * 3 * 8);
+}
+
+// S stands in two branches, below loops over instances that the others do not have: its room there
+// is taken while A runs as well.
+TEST_F(Recurrence, KeepsAStateWhereItsNodeDoesNotStand) {
+  w = WorkloadBuilder({{"i", 4}, {"m", 4}}, 8)
+          .rank("S", 5)
+          .einsum("A[J:i,m] = X[J:i,m]")
+          .einsum("S[S:i+1,m] = S[S:i,m] * A[J:i,m]")
+          .workload;
+  const NodeList whole = {b.temporal("m", 1), b.compute("A", "MAC")};
+  const NodeList spread = {b.spatial("m", 1, "PE"), b.storage("GB", {"S"}),
+                           b.compute("S", "MAC")};
+  const NodeList tiles = {b.spatial("m", 1, "PE"), b.storage("GB", {"X"}), b.compute("A", "MAC")};
+  const Node outside = b.storage("DRAM", {"X", "A"});
+  EXPECT_EQ(peak_bits(priced(w, arch,
+                             {outside, b.temporal("i", 1), b.sequential({whole, spread})}),
+                      arch, "GB"),
+            2 * 8);
+  EXPECT_EQ(peak_bits(priced(w, arch,
+                             {outside, b.temporal("i", 1), b.sequential({tiles, spread})}),
+                      arch, "GB"),
+            2 * 8 + 8);
+}
+
 TEST_F(Recurrence, SharesNoSpatialLoopWithTheStepBefore) {
   w = delay();
   EXPECT_EQ(why_illegal(w, arch,

@@ -84,6 +84,23 @@ TEST_F(RowFusion, NestsSharedLoops) {
   EXPECT_EQ(peak_bits(cost, arch, "GB"), 4 * 8);
 }
 
+// Z reads Y as it is; meanwhile the rows of T that two windows have in common wait for the next
+// step: 4 of T beside 2 of Y in Y, and in Z.
+TEST_F(RowFusion, KeepsRowsForTheNextStepWhileOthersRun) {
+  w = WorkloadBuilder({{"p", 10}, {"r", 3}, {"q", 8}, {"s", 3}}, 8)
+          .einsum("T[p] = X[p+r] * W[r]")
+          .einsum("Y[q] = T[P:q+s] * V[s]")
+          .einsum("Z[q] = Y[q] * U[q]")
+          .workload;
+  NodeList nodes = fused(2);
+  std::get<SplitNode>(nodes.back().kind)
+      .children.push_back({b.storage("GB", {"U", "Z"}), b.temporal("q", 1), b.compute("Z", "MAC")});
+  nodes.front() = b.storage("DRAM", {"X", "W", "V", "U", "Z"});
+  nodes.insert(nodes.begin() + 3, b.storage("GB", {"Y"}));
+  // T of 4 rows, Y of 2, U's 2, which Z keeps from sinking, and one value of Z.
+  EXPECT_EQ(peak_bits(priced(w, arch, nodes), arch, "GB"), (4 + 2 + 2 + 1) * 8);
+}
+
 // Two instances with four windows each: the second needs rows 4 and 5, which the first has made in
 // its own buffer.
 TEST_F(RowFusion, InstancesCannotShareRows) {

@@ -60,6 +60,7 @@ Key key_of_structure(const Spine& spine) {
     key.push_back(static_cast<std::int64_t>(tensor.component.index()));
     key.push_back(tensor.persistent ? -1 : static_cast<std::int64_t>(tensor.level));
     key.push_back(tensor.kept_by);
+    key.push_back(tensor.carried_by);
     key.push_back(static_cast<std::int64_t>(tensor.origin.index()));
     key.push_back(tensor.copies);
   }
@@ -108,7 +109,7 @@ Spine SpineTable::expand(const CompactSpine& compact) const {
 
 /// Tensors that are alive while the next Einsum runs.
 std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spine& next,
-                                                 std::size_t einsum) const {
+                                                 const Match& match, std::size_t einsum) const {
   const std::vector<LiveTensor> all = alive_during(prefix, next);
   const auto stays = [&](const LiveTensor& tensor) {
     return (*last_use_)[tensor.id.index()] > einsum;
@@ -126,7 +127,7 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
     own.alone = true;
     own.id = tensor.id;
     own.component = tensor.component;
-    own.level = tensor.level;
+    own.level = reserved_level(tensor, prefix, next, match);
     for (std::uint32_t i = 0; i < all.size(); ++i) {
       const LiveTensor& other = all[i];
       if (other.id == tensor.id || other.origin != tensor.origin) continue;
@@ -158,7 +159,7 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   for (std::size_t i = 1; i < depth; ++i)
     if (joined.spine.stop_before[i]) result.block_end.push_back(i);
   result.block_end.push_back(depth);
-  result.alive = find_alive(prefix, next, einsum);
+  result.alive = find_alive(prefix, next, *match, einsum);
   return result;
 }
 

@@ -101,7 +101,7 @@ class SpineJoiner {
 
  private:
   std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
-  std::vector<AliveTensor> find_alive(const Spine& prefix, const Spine& next,
+  std::vector<AliveTensor> find_alive(const Spine& prefix, const Spine& next, const Match& match,
                                       std::size_t einsum) const;
 
   SpineTable* table_;
@@ -119,7 +119,7 @@ struct AliveTensor {
   bool alone;  ///< no other that stays is in the same reservation
   TensorId id;
   ComponentId component;
-  std::uint32_t level;
+  std::uint32_t level;     ///< of its reservation
   std::uint32_t position;  ///< in the prefix, or in the next
   /// Those in whose reservation it lies as far as that is as large (shares_reservation()), by index
   /// into all that are alive.

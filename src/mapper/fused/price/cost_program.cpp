@@ -361,18 +361,41 @@ class Compiler {
                                       [&](const auto& m) { return m.component == slot.component; });
     if (tracked == tracked_.end()) return nullptr;
     const auto index = static_cast<std::uint32_t>(tracked - tracked_.begin());
-    return slot.persistent ? &program_.persistent[index] : segment(index, slot);
+    const bool always = slot.persistent || outlasts_fused_loops(slot);
+    return always ? &program_.persistent[index] : segment(index, slot);
   }
 
   Row* segment(std::uint32_t tracked, const Slot& slot) {
     const std::uint32_t gap = std::min(slot.gap, last_fused_gap_ + 1);
-    const bool slides =
-        slot.sliding_loop >= 0 && templ_.loops[static_cast<std::size_t>(slot.sliding_loop)].fused;
-    const std::int32_t over = slides ? slot.sliding_loop : -1;
+    const bool sinks =
+        slot.sunk_loop >= 0 && templ_.loops[static_cast<std::size_t>(slot.sunk_loop)].fused;
+    const std::int32_t below = sinks ? slot.sunk_loop : -1;
+    const std::uint64_t carried = carried_by(slot);
     for (SegmentRow& s : program_.segments)
-      if (s.tracked == tracked && s.gap == gap && s.slides_over == over) return &s.row;
-    program_.segments.push_back({tracked, gap, over, {}});
+      if (s.tracked == tracked && s.gap == gap && s.sunk_below == below && s.carried_by == carried)
+        return &s.row;
+    program_.segments.push_back({tracked, gap, below, carried, {}});
     return &program_.segments.back().row;
+  }
+
+  /// Whether the loop over all steps of the recurrence, which is no fused loop, carries it: it is
+  /// there while the other Einsums take their part of a step.
+  bool outlasts_fused_loops(const Slot& slot) const {
+    const std::uint64_t carried = carried_by(slot);
+    return std::any_of(templ_.loops.begin(), templ_.loops.end(), [&](const LoopPlace& loop) {
+      return loop.steps && loop.gap < slot.gap && (carried >> loop.variable & 1U) != 0;
+    });
+  }
+
+  /// The variables along whose steps a backing node of a state that no other Einsum uses carries
+  /// it.
+  std::uint64_t carried_by(const Slot& slot) const {
+    const LocalTensor& tensor = shape_.tensors[slot.tensor];
+    std::uint64_t carried = 0;
+    if (slot.backing && tensor.intermediate && problem_.roles.sole_maker(tensor.id))
+      for (std::size_t v = 0; v < tensor.stepped.size(); ++v)
+        if (tensor.stepped[v]) carried |= std::uint64_t{1} << v;
+    return carried;
   }
 
   void add_fanout_limits() {

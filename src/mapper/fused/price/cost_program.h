@@ -56,7 +56,10 @@ struct LimitRow {
 struct SegmentRow {
   std::uint32_t tracked = 0;  ///< index into tracked memories
   std::uint32_t gap = 0;
-  std::int32_t slides_over = -1;  ///< fused loop place below which they take effect, or -1
+  std::int32_t sunk_below = -1;  ///< fused loop place below which they take effect, or -1
+  /// Variables (by bit) whose fused loops carry the values from step to step: the reservation
+  /// stands above these.
+  std::uint64_t carried_by = 0;
   Row row;
 };
 

@@ -51,7 +51,8 @@ class Tabulator {
       SimpleProgram::SimpleRow& row = add_row(SimpleProgram::RowKind::kSegment, segment.row);
       row.tracked = segment.tracked;
       row.gap = segment.gap;
-      row.slides_over = segment.slides_over;
+      row.sunk_below = segment.sunk_below;
+      row.carried_by = segment.carried_by;
     }
     for (std::uint32_t m = 0; m < program_.persistent.size(); ++m) {
       if (program_.persistent[m].terms.empty()) continue;
@@ -224,7 +225,8 @@ std::vector<std::int64_t> SimpleProgram::signature() const {
     std::sort(terms.begin(), terms.end());
     Numbers& own = of_row.emplace_back(
         Numbers{static_cast<std::int64_t>(row.kind), std::bit_cast<std::int64_t>(row.constant),
-                std::bit_cast<std::int64_t>(row.limit), row.tracked, row.gap, row.slides_over,
+                std::bit_cast<std::int64_t>(row.limit), row.tracked, row.gap, row.sunk_below,
+                static_cast<std::int64_t>(row.carried_by),
                 static_cast<std::int64_t>(terms.size())});
     for (const Numbers& term : terms) own.insert(own.end(), term.begin(), term.end());
   }

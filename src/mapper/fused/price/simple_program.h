@@ -25,7 +25,8 @@ struct SimpleProgram {
     std::uint32_t tracked = 0;      ///< kSegment, kPersistent
     std::uint32_t gap = 0;          ///< kSegment
     std::vector<RowTerm> terms;     ///< into `products`
-    std::int32_t slides_over = -1;  ///< kSegment
+    std::int32_t sunk_below = -1;  ///< kSegment
+    std::uint64_t carried_by = 0;  ///< kSegment
   };
   std::vector<std::vector<const Column*>> columns;  ///< per class; owned by its StateTable
   std::vector<Product> products;

@@ -532,18 +532,28 @@ class TemplateSearch {
     result_.exchanges.push_back(exchange);
   }
 
-  /// Per segment of the program: number of fused loops with more than one trip above it. A node
-  /// that slides over such a loop takes effect below it.
+  /// Per segment of the program: number of fused loops with more than one trip above it. What a
+  /// loop carries from step to step, as the rows of a node that slides over it, stands above that.
   std::vector<std::size_t> segment_levels(const std::int64_t* row,
                                           const std::vector<std::size_t>& level_of_gap) const {
     std::vector<std::size_t> levels;
     for (const SimpleProgram::SimpleRow& segment : compiled_.program.rows) {
       if (segment.kind != SimpleProgram::RowKind::kSegment) continue;
       std::size_t level = level_of_gap[segment.gap], place = 0;
+      std::size_t above = 0, above_block = 0;  // running loops, and those of earlier blocks
+      const LoopPlace* last = nullptr;
       for (const Item& item : templ_.items) {
         if (!item.is_loop || !templ_.loops[item.index].fused) continue;
-        const bool slid = static_cast<std::int32_t>(item.index) == segment.slides_over;
-        if (row[place++] > 1 && slid) ++level;
+        const LoopPlace& loop = templ_.loops[item.index];
+        const bool runs = row[place++] > 1;
+        if (runs && static_cast<std::int32_t>(item.index) == segment.sunk_below) ++level;
+        if (!runs) continue;
+        if (last == nullptr || last->gap != loop.gap || last->block != loop.block || last->leads)
+          above_block = above;
+        last = &loop;
+        ++above;
+        if (!loop.spatial && loop.gap < segment.gap && (segment.carried_by >> loop.variable & 1U))
+          level = std::min(level, above_block);
       }
       levels.push_back(level);
     }
