@@ -40,9 +40,9 @@ struct LiveTensor {
   /// The tensor that it is a copy of, or a copy of a copy, within its memory: all of one origin are
   /// one reservation. Itself where no copy makes it.
   TensorId origin;
-  std::uint32_t copies = 0;   ///< from the origin to it
-  std::uint32_t kept_by = 0;       ///< as in Backing
-  std::int32_t carried_by = -1;    ///< as in Backing; index of the spine's loop
+  std::uint32_t copies = 0;      ///< from the origin to it
+  std::uint32_t kept_by = 0;     ///< as in Backing
+  std::int32_t carried_by = -1;  ///< as in Backing; index of the spine's loop
 };
 
 /// The loops above live tensors after some Einsums were joined.

@@ -297,10 +297,9 @@ class NestChecker {
         continue;
       add(ViolationKind::kDependency, backing,
           "The loop over " + variable_name(*loop) + " stands between the loop over " +
-              variable_name(*outer) + " and the backing storage of " +
-              tensor_name(backing.tensor) + " in " + report_.name(backing.component) +
-              "; what two steps over " + variable_name(*outer) +
-              " have in common would be lost.");
+              variable_name(*outer) + " and the backing storage of " + tensor_name(backing.tensor) +
+              " in " + report_.name(backing.component) + "; what two steps over " +
+              variable_name(*outer) + " have in common would be lost.");
       return;
     }
   }

@@ -43,9 +43,9 @@ void Reservations::keep_carried() {
     for (auto s = nest.storages_begin; s < nest.storages_end; ++s) {
       const NestStorage& storage = tree_.storages[s];
       const TreeEntry& entry = tree_.entries[storage.entry];
-      if (is_persistent(entry)) continue;
       const NestLoop* const loop = carrying_loop(problem_, tree_, nest, storage);
-      if (loop && !is_above_concurrent(*loop, tree_.place(nest), entry.concurrency))
+      if (loop && !is_persistent(entry) &&
+          !is_above_concurrent(*loop, tree_.place(nest), entry.concurrency))
         kept_.emplace_back(loop->tree_loop, storage.entry);
     }
 }
@@ -54,12 +54,12 @@ void Reservations::keep_carried() {
 /// storage.
 bool Reservations::is_above_concurrent(const NestLoop& loop, int place, int depth) const {
   return depth > 0 &&
-         std::any_of(tree_.concurrent.begin(), tree_.concurrent.end(),
-                     [&](const ConcurrentSplit& split) {
-                       return split.has(place) && split.depth < depth &&
-                              std::find(split.loops_above.begin(), split.loops_above.end(),
-                                        loop.node) != split.loops_above.end();
-                     });
+         std::any_of(
+             tree_.concurrent.begin(), tree_.concurrent.end(), [&](const ConcurrentSplit& split) {
+               return split.has(place) && split.depth < depth &&
+                      std::find(split.loops_above.begin(), split.loops_above.end(), loop.node) !=
+                          split.loops_above.end();
+             });
 }
 
 const std::vector<std::uint32_t>& Reservations::live_at(std::size_t nest_index) {

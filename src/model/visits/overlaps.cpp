@@ -46,6 +46,7 @@ bool steps_overlap(const BoundProblem& problem, const FlatTree& tree, const Nest
                            [static_cast<std::size_t>(loop.variable)] == Relevance::kPartial &&
       !steps_are_apart(problem, tree, nest, loop, tensor, false))
     return true;
+  if (!problem.holds_unlike_boxes) return false;
   for (const BoundAccess& access : einsum.held) {
     if (access.tensor != tensor) continue;
     for (const BoundIndex& index : access.index)
@@ -89,8 +90,8 @@ const NestLoop* carrying_loop(const BoundProblem& problem, const FlatTree& tree,
     const bool steps = !loop.spatial && loop.trips > 1;
     return steps && steps_overlap(problem, tree, nest, loop, storage.tensor) ? &loop : nullptr;
   };
-  if (!tree.entries[storage.entry].backing)
-    return storage.slides_over < 0 ? nullptr : carries(storage.slides_over);
+  if (storage.slides_over >= 0) return carries(storage.slides_over);
+  if (!tree.entries[storage.entry].backing) return nullptr;
   const TensorId tensor = problem[nest.einsum].tensors[static_cast<std::size_t>(storage.tensor)];
   if (!problem.roles.sole_maker(tensor)) return nullptr;
   for (int l = 0; l < storage.loops_above; ++l)

@@ -149,9 +149,9 @@ Workload two_states() {
 // it; R while S and A run, which follow its last one.
 TEST_F(Recurrence, KeepsEachStateThroughAllEinsumsOfAStep) {
   w = two_states();
-  const NodeList fused = {
-      b.storage("DRAM", {"X", "V", "A", "B"}), b.temporal("i", 1), b.storage("GB", {"S", "R"}),
-      b.sequential({step("S"), step("A"), step("R"), step("B")})};
+  const NodeList fused = {b.storage("DRAM", {"X", "V", "A", "B"}), b.temporal("i", 1),
+                          b.storage("GB", {"S", "R"}),
+                          b.sequential({step("S"), step("A"), step("R"), step("B")})};
   EXPECT_EQ(peak_bits(priced(w, arch, fused), arch, "GB"), 2 * (2 * 3 * 8));
   arch.components[2] = memory("GB", std::to_string(2 * (2 * 3 * 8) - 1), "Nothing", 1, 1);
   EXPECT_NE(why_illegal(w, arch, fused), "");
@@ -180,16 +180,13 @@ TEST_F(Recurrence, KeepsAStateWhereItsNodeDoesNotStand) {
           .einsum("S[S:i+1,m] = S[S:i,m] * A[J:i,m]")
           .workload;
   const NodeList whole = {b.temporal("m", 1), b.compute("A", "MAC")};
-  const NodeList spread = {b.spatial("m", 1, "PE"), b.storage("GB", {"S"}),
-                           b.compute("S", "MAC")};
+  const NodeList spread = {b.spatial("m", 1, "PE"), b.storage("GB", {"S"}), b.compute("S", "MAC")};
   const NodeList tiles = {b.spatial("m", 1, "PE"), b.storage("GB", {"X"}), b.compute("A", "MAC")};
   const Node outside = b.storage("DRAM", {"X", "A"});
-  EXPECT_EQ(peak_bits(priced(w, arch,
-                             {outside, b.temporal("i", 1), b.sequential({whole, spread})}),
+  EXPECT_EQ(peak_bits(priced(w, arch, {outside, b.temporal("i", 1), b.sequential({whole, spread})}),
                       arch, "GB"),
             2 * 8);
-  EXPECT_EQ(peak_bits(priced(w, arch,
-                             {outside, b.temporal("i", 1), b.sequential({tiles, spread})}),
+  EXPECT_EQ(peak_bits(priced(w, arch, {outside, b.temporal("i", 1), b.sequential({tiles, spread})}),
                       arch, "GB"),
             2 * 8 + 8);
 }

@@ -223,11 +223,10 @@ std::vector<std::int64_t> SimpleProgram::signature() const {
       terms.back().push_back(std::bit_cast<std::int64_t>(term.coefficient));
     }
     std::sort(terms.begin(), terms.end());
-    Numbers& own = of_row.emplace_back(
-        Numbers{static_cast<std::int64_t>(row.kind), std::bit_cast<std::int64_t>(row.constant),
-                std::bit_cast<std::int64_t>(row.limit), row.tracked, row.gap, row.sunk_below,
-                static_cast<std::int64_t>(row.carried_by),
-                static_cast<std::int64_t>(terms.size())});
+    Numbers& own = of_row.emplace_back(Numbers{
+        static_cast<std::int64_t>(row.kind), std::bit_cast<std::int64_t>(row.constant),
+        std::bit_cast<std::int64_t>(row.limit), row.tracked, row.gap, row.sunk_below,
+        static_cast<std::int64_t>(row.carried_by), static_cast<std::int64_t>(terms.size())});
     for (const Numbers& term : terms) own.insert(own.end(), term.begin(), term.end());
   }
   std::sort(of_row.begin(), of_row.end());

@@ -21,10 +21,10 @@ struct SimpleProgram {
   struct SimpleRow {
     RowKind kind;
     double constant = 0;
-    double limit = 0;               ///< kLimit
-    std::uint32_t tracked = 0;      ///< kSegment, kPersistent
-    std::uint32_t gap = 0;          ///< kSegment
-    std::vector<RowTerm> terms;     ///< into `products`
+    double limit = 0;              ///< kLimit
+    std::uint32_t tracked = 0;     ///< kSegment, kPersistent
+    std::uint32_t gap = 0;         ///< kSegment
+    std::vector<RowTerm> terms;    ///< into `products`
     std::int32_t sunk_below = -1;  ///< kSegment
     std::uint64_t carried_by = 0;  ///< kSegment
   };
