@@ -205,7 +205,7 @@ void InnerLoops::walk_temporal(std::size_t level_number, bool is_below_loop) {
   Frame& inner = frames_[level_number + 1];
   const auto [fewest, most] = steps_of(level, outer);
   ++machine_.runs_[level.loop->id];
-  const std::size_t begin = machine_.reservations_.now();
+  const std::size_t begin = machine_.reservations_.tick();
   machine_.loop_steps_.push_back(0);
   inner = outer;
   for (std::int64_t now = 0; now < most; ++now) {

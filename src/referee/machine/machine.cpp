@@ -63,10 +63,17 @@ Machine::Machine(const Workload& workload, const Arch& arch, const Program& prog
 
 Machine::~Machine() = default;
 
-/// Of the two tensors of a copy in one memory, and of the readers' storages of a tensor that a
-/// collective brings them.
+/// Of the backing storages of a tensor in one memory, of the two tensors of a copy in one memory,
+/// and of the readers' storages of a tensor that a collective brings them.
 void Machine::share_reservations() {
   for (std::size_t s = 0; s < program_.n_storages; ++s) owner_.push_back(s);
+  std::map<std::pair<TensorId, ComponentId>, std::size_t> owners;
+  for (const auto& [einsum, path] : program_.paths)
+    for (const auto& [tensor, links] : path.links)
+      for (const Link& link : links)
+        if (const StorageItem& storage = *link.storage; is_of_branches(storage))
+          owner_[storage.id] =
+              owners.try_emplace({tensor, storage.component}, storage.id).first->second;
   for (const auto& [einsum, path] : program_.paths) {
     if (!workload_[einsum].is_copy_operation) continue;
     const StorageItem* first = nullptr;
@@ -222,22 +229,19 @@ void Machine::walk_storage(const StorageItem& storage, const Body& body, std::si
   }
   const bool stays = storage.stays_in && !is_forever(storage);
   const bool is_incremental = storage.incremental && above.is_below_loop;
-  const bool lasts = !stays && lasting_.count(storage.id) > 0;
-  // By others, or for long.
-  const bool is_kept = stays || is_incremental || lasts || storage.is_forwarded();
+  const bool is_kept = stays || is_incremental || storage.is_forwarded();  // by others, or for long
   const bool split_reserves = !is_kept && reaches_split(body, index + 1, lanes);
   if (stays)
     keep(storage, lanes, 1, false, *parts_[*storage.stays_in]);
   else if (is_incremental)
     keep_reserved(storage, lanes);
-  else if (lasts)
-    keep_lasting(storage, lanes, above.is_below_loop);
   else if (split_reserves)
     below.unreserved.push_back({&storage, &lanes, storage.exchange != StorageItem::Exchange::kTakes,
                                 storage.exchange != StorageItem::Exchange::kGives});
   else if (!is_kept && storage.exchange != StorageItem::Exchange::kTakes)
     reserve(storage, lanes, above.is_below_loop);
-  if (storage.exchange == StorageItem::Exchange::kGives && !lasts) given_.insert(storage.tensor);
+  if (storage.exchange == StorageItem::Exchange::kGives) given_.insert(storage.tensor);
+  if (!stays && lasting_.count(storage.id) > 0) keep_lasting(storage, lanes, above.is_below_loop);
   walk(body, index + 1, lanes, below);
   if (!split_reserves && !is_kept && storage.exchange != StorageItem::Exchange::kGives)
     release_open({&storage, &lanes}, above.is_below_loop);
@@ -305,19 +309,21 @@ void Machine::walk_temporal(const LoopItem& loop, const Body& body, std::size_t 
   const std::size_t steps = step_count(schedules);
   ++runs_[loop.id];
   const Above below = above.below_loop(steps > 1, false);
-  const std::size_t begin = reservations_.now();
-  const std::size_t begin_here = reserved_->now();
+  const std::size_t begin = reservations_.tick();
+  running_.push_back({loop.id, 0, {}});
   loop_steps_.push_back(0);
   if (loop.rotates) {
     walk_rotation(loop, body, index, lanes, schedules, below);
   } else {
     for (std::size_t step = 0; step < steps; ++step) {
       loop_steps_.back() = static_cast<std::int64_t>(step);
+      begin_step();
       walk(body, index + 1, lanes_in_step(lanes, schedules, step), below);
+      end_step();
     }
   }
   loop_steps_.pop_back();
-  release_lasting(loop, begin_here);
+  end_lasting();
   if (steps > 1 && !above.is_below_loop) release_kept(begin);
 }
 
@@ -409,8 +415,10 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
       if (uses(c, storage)) return false;
     return uses(child, storage);
   };
+  splits_.push_back({reserved_, 0, {}});
   for (std::size_t c = 0; c < split.children.size(); ++c) {
     const Body& child = split.children[c];
+    splits_.back().child = c;
     if (child.items.size() == 1 && std::holds_alternative<CollectiveStep>(child.items.front())) {
       const auto& collective = std::get<CollectiveStep>(child.items.front());
       if (is_exchanged(program_.collectives[collective.id].tensor))
@@ -435,6 +443,7 @@ void Machine::walk_split(const SplitItem& split, const Lanes& lanes, const Above
     for (const OpenStorage& open : here)
       if (open.releases) release_open(open, above.is_below_loop);
   }
+  end_branches();
 }
 
 }  // namespace sluice::referee

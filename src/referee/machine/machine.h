@@ -249,8 +249,43 @@ class Machine {
   void release_open(const OpenStorage& open, bool is_double);
   void keep_reserved(const StorageItem& storage, const Lanes& lanes);
   void release_kept(std::size_t begin);
+
+  using HeldWhere = std::pair<const StorageItem*, InstancePlace>;
+  using Moments = std::optional<std::pair<std::size_t, std::size_t>>;
+  /// What a storage that lasts holds in the steps of a loop around it.
+  struct HeldInSteps {
+    double first_bits = 0;           ///< in the first step in which it has a tile
+    std::size_t first_begin = 0;     ///< when that began
+    double bits = 0;                 ///< in the last one so far
+    std::size_t begin = 0, end = 0;  ///< of that
+    Moments further = std::nullopt;  ///< in that: when a loop inside says what it is
+  };
+  /// A temporal loop, and when its step began.
+  struct RunningLoop {
+    std::size_t id = 0;
+    std::size_t begin = 0;
+    std::map<HeldWhere, HeldInSteps> held;
+  };
+  /// What the branches of a split hold of one tensor in one instance.
+  struct HeldInBranches {
+    std::size_t owner = 0;
+    std::size_t begin = 0, end = 0, first_child = 0, last_child = 0;
+    double bits = 0;
+  };
+  struct RunningSplit {
+    const ReservationTable* table = nullptr;
+    std::size_t child = 0;
+    std::map<std::pair<TensorId, MemoryInstance>, HeldInBranches> held;
+  };
+  void begin_step();
+  void end_step();
   void keep_lasting(const StorageItem& storage, const Lanes& lanes, bool is_double);
-  void release_lasting(const LoopItem& loop, std::size_t begin);
+  void hold_in_step(RunningLoop& loop, const HeldWhere& where, double bits, const Moments& further);
+  void reserve_held(const HeldWhere& where, const HeldInSteps& held);
+  void end_lasting();
+  static bool is_of_branches(const StorageItem& storage);
+  void note_branch(const StorageItem& storage, const InstancePlace& place, double bits);
+  void end_branches();
   bool is_forever(const StorageItem& storage) const;
   std::int64_t repetitions(const StorageItem& storage) const;
   double reserved_bits(const StorageItem& storage, const Lane& lane, bool is_double);
@@ -331,17 +366,12 @@ class Machine {
   std::map<std::tuple<EinsumId, ComponentId, TensorId>, std::set<std::size_t>> instances_;
   /// Per incremental storage below a loop, and its place: the most that it has held.
   std::map<std::pair<const StorageItem*, InstancePlace>, double> kept_bits_;
-  /// Backing storages whose values go from step to step of a loop: ids of both.
+  /// Storages whose values go from step to step of a loop: ids of both.
   const std::map<std::size_t, std::size_t> lasting_;
-  /// Of one of them, in the run of its loop that is under way.
-  struct Lasting {
-    const StorageItem* storage = nullptr;
-    std::map<InstancePlace, double> bits;  ///< the most that it has held
-    double recorded = 0;                   ///< of these, in the first instance
-    std::int64_t instances = 0;
-  };
-  /// By ids of such a loop and storage.
-  std::map<std::size_t, std::map<std::size_t, Lasting>> lasting_bits_;
+  /// Of these: bits and instances of the `hold` that stands.
+  std::map<const StorageItem*, std::pair<double, std::int64_t>> recorded_;
+  std::vector<RunningLoop> running_;  ///< temporal loops above, outermost first
+  std::vector<RunningSplit> splits_;  ///< sequential splits above, outermost first
   /// Per incremental storage, Einsum and instance: who opened it last.
   std::map<std::pair<const StorageItem*, EinsumId>, std::map<std::size_t, Lane>> keepers_;
   /// Per loop, Einsum and variable: the largest tile outside it, and its tile shape.

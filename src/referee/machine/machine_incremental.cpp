@@ -82,9 +82,9 @@ void Machine::keep_reserved(const StorageItem& storage, const Lanes& lanes) {
 }
 
 void Machine::release_kept(std::size_t begin) {
+  const std::size_t end = reservations_.tick();
   for (const auto& [where, bits] : kept_bits_)
-    if (bits > 0)
-      reservations_.reserve_since(begin, where.first->component, where.second,
+    reservations_.reserve_between(begin, end, where.first->component, where.second,
                                   owner_[where.first->id], bits);
   kept_bits_.clear();
 }

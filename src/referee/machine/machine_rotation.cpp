@@ -38,6 +38,7 @@ void Machine::walk_rotation(const LoopItem& loop, const Body& body, std::size_t 
   const std::int64_t k = storage->shared_by;
   for (std::int64_t step = 0; step < k; ++step) {
     loop_steps_.back() = step;
+    begin_step();
     if (step > 0) {
       hand_round(*storage, lanes);
       shifts_[storage->id] = (shifts_[storage->id] + 1) % k;
@@ -50,6 +51,7 @@ void Machine::walk_rotation(const LoopItem& loop, const Body& body, std::size_t 
       if (!lane.boxes.empty()) inside.push_back(std::move(lane));
     }
     walk(body, index + 1, inside, below);
+    end_step();
   }
 }
 

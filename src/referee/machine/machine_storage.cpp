@@ -381,7 +381,8 @@ InstancePlace Machine::instance_of(ComponentId component, const InstancePlace& p
 }
 
 void Machine::reserve(const StorageItem& storage, const Lanes& lanes, bool is_double) {
-  if (records() && !lanes.empty())
+  const bool lasts = lasting_.count(storage.id) > 0;
+  if (records() && !lasts && !lanes.empty())
     record_reservation(ExecutionStep::Kind::kReserve, storage,
                        static_cast<std::int64_t>(lanes.size()),
                        reserved_bits(storage, lanes.front(), is_double));
@@ -389,25 +390,29 @@ void Machine::reserve(const StorageItem& storage, const Lanes& lanes, bool is_do
     const double bits = reserved_bits(storage, lane, is_double);
     if (bits == 0) continue;
     const InstancePlace place = instance_of(storage.component, lane.place);
-    if (is_forever(storage))
+    if (is_forever(storage)) {
       reservations_.reserve_forever(storage.component, place, owner_[storage.id],
                                     bits * static_cast<double>(repetitions(storage)));
-    else
-      reserved_->reserve(storage.component, place, owner_[storage.id], bits);
+      continue;
+    }
+    reserved_->reserve(storage.component, place, owner_[storage.id], bits);
+    note_branch(storage, place, bits);
   }
 }
 
 void Machine::release(const StorageItem& storage, const Lanes& lanes, bool is_double) {
-  if (records() && !lanes.empty())
+  const bool lasts = lasting_.count(storage.id) > 0;
+  if (records() && !lasts && !lanes.empty())
     record_reservation(ExecutionStep::Kind::kRelease, storage,
                        static_cast<std::int64_t>(lanes.size()),
                        reserved_bits(storage, lanes.front(), is_double));
   if (is_forever(storage)) return;
   for (const Lane& lane : lanes) {
     const double bits = reserved_bits(storage, lane, is_double);
-    if (bits > 0)
-      reserved_->release(storage.component, instance_of(storage.component, lane.place),
-                         owner_[storage.id], bits);
+    if (bits == 0) continue;
+    const InstancePlace place = instance_of(storage.component, lane.place);
+    note_branch(storage, place, bits);
+    reserved_->release(storage.component, place, owner_[storage.id], bits);
   }
 }
 

@@ -8,7 +8,8 @@ namespace sluice::referee {
 namespace {
 
 /// Steps every loop above the storages that may hand values on, instance by instance, and compares
-/// what they hold in one step with what they held in the step before.
+/// what they hold in one step with what they held in the step before. Above a single compute
+/// nothing is there beside a sliding one that is not there all the time.
 class HandingOn {
  public:
   HandingOn(const Workload& workload, const Program& program)
@@ -41,6 +42,11 @@ class HandingOn {
            !is_brought && roles_.is_made(storage.tensor);
   }
 
+  static bool slides(const StorageItem& storage) {
+    return storage.slides_over && !storage.is_backing && !storage.is_toll && !storage.incremental &&
+           !storage.persistent;
+  }
+
   /// Notes up to where each list must be walked. Whether there is anything in it.
   bool mark(const Body& body, bool is_below_loop) {
     std::size_t end = 0;
@@ -49,7 +55,10 @@ class HandingOn {
       const bool is_step = body.steps_begin && i >= *body.steps_begin;
       is_below_loop = is_below_loop || (loop && !loop->is_spatial && !is_step);
       const auto* storage = std::get_if<StorageItem>(&body.items[i]);
-      if (storage && is_below_loop && !is_step && is_candidate(*storage)) end = i + 1;
+      const bool may_slide =
+          storage && slides(*storage) && std::holds_alternative<SplitItem>(body.items.back());
+      if (storage && is_below_loop && !is_step && (may_slide || is_candidate(*storage)))
+        end = i + 1;
       const auto* split = std::get_if<SplitItem>(&body.items[i]);
       if (!split) continue;
       const bool is_new = split->kind != SplitKind::kSequential;
@@ -71,7 +80,7 @@ class HandingOn {
     } else {
       const auto* storage = std::get_if<StorageItem>(&item);
       const bool is_step = body.steps_begin && index >= *body.steps_begin;
-      if (storage && !is_step && !loops_.empty() && is_candidate(*storage)) hold(*storage, lane);
+      if (storage && !is_step && !loops_.empty()) hold(*storage, lane);
       walk(body, index + 1, lane);
     }
   }
@@ -116,16 +125,28 @@ class HandingOn {
     steps_ = steps;
   }
 
-  /// In this step an instance of a storage holds its tile. The outermost loop that has gone on
-  /// since it held the last one hands on what the two have in common.
   void hold(const StorageItem& storage, const Lane& lane) {
-    Tile tile{values_in(storage, lane), steps_, run_};
-    if (tile.boxes.empty()) return;
-    Tile& last = last_[{&storage, lane.turns}];
+    if (is_candidate(storage)) hold_tile(storage, lane, std::nullopt, values_in(storage, lane));
+    if (!slides(storage)) return;
+    for (const auto& [einsum, box] : lane.boxes)  // it has a tile for each
+      if (storage.served.count(einsum) > 0 && !workload_[einsum].is_copy_operation)
+        hold_tile(storage, lane, einsum,
+                  PointMap::touched_ranges(workload_[einsum], storage.tensor, false, box));
+  }
+
+  /// In this step an instance of a storage holds a tile. The outermost loop that has gone on since
+  /// it held the last one hands on what the two have in common; a sliding storage keeps nothing
+  /// but over its own loop.
+  void hold_tile(const StorageItem& storage, const Lane& lane, std::optional<EinsumId> einsum,
+                 std::vector<IndexBox> boxes) {
+    if (boxes.empty()) return;
+    Tile tile{std::move(boxes), steps_, run_};
+    Tile& last = last_[{&storage, einsum, lane.turns}];
     const auto [moved, _] =
         std::mismatch(steps_.begin(), steps_.end(), last.steps.begin(), last.steps.end());
     const auto depth = static_cast<std::size_t>(moved - steps_.begin());
-    if (!last.steps.empty() && last.run == run_ && depth < steps_.size() && meet(last, tile)) {
+    if (!last.steps.empty() && last.run == run_ && depth < steps_.size() &&
+        (!einsum || loops_[depth] == *storage.slides_over) && meet(last, tile)) {
       loops_of_.try_emplace(&storage, loops_);
       std::size_t& outermost = outermost_.try_emplace(&storage, depth).first->second;
       outermost = std::min(outermost, depth);
@@ -178,7 +199,9 @@ class HandingOn {
   std::vector<std::size_t> loops_;           ///< ids of the temporal loops above
   std::vector<std::size_t> steps_;           ///< and their steps
   std::size_t run_ = 0;                      ///< of the pipelined or parallel splits around
-  std::map<std::pair<const StorageItem*, std::vector<std::int64_t>>, Tile> last_;  ///< per instance
+  /// Per Einsum that a sliding storage serves, and per instance.
+  std::map<std::tuple<const StorageItem*, std::optional<EinsumId>, std::vector<std::int64_t>>, Tile>
+      last_;
   std::map<const StorageItem*, std::vector<std::size_t>> loops_of_;  ///< temporal loops above
   std::map<const StorageItem*, std::size_t> outermost_;  ///< that hands on: place in `loops_of_`
 };

@@ -19,14 +19,19 @@ bool Complaints::has(ComplaintKind kind) const {
                      [&](const Complaint& complaint) { return complaint.kind == kind; });
 }
 
-/// Adds up what is reserved after each event. Of one owner's sizes the largest counts.
+/// Adds up what is reserved after each event. Of one owner's sizes the largest counts. At one
+/// moment some go before others come.
 ReservationTable::Usage ReservationTable::Instance::usage() const {
   double always = 0;
   for (const auto& [owner, bits] : forever) always += bits;
   std::map<std::size_t, std::multiset<double>> live;
   double now = always;
   Usage usage{always, true};
-  for (const Event& event : events) {
+  std::vector<Event> in_order = events;
+  std::stable_sort(in_order.begin(), in_order.end(), [](const Event& a, const Event& b) {
+    return std::pair(a.moment, a.bits > 0) < std::pair(b.moment, b.bits > 0);
+  });
+  for (const Event& event : in_order) {
     std::multiset<double>& sizes = live[event.owner];
     const auto always_owned = forever.find(event.owner);
     const double floor = always_owned == forever.end() ? 0 : always_owned->second;
@@ -54,13 +59,12 @@ void ReservationTable::release(ComponentId memory, const InstancePlace& place, s
   memories_[memory][place].events.push_back({now_++, owner, -bits});
 }
 
-void ReservationTable::reserve_since(std::size_t moment, ComponentId memory,
-                                     const InstancePlace& place, std::size_t owner, double bits) {
+void ReservationTable::reserve_between(std::size_t begin, std::size_t end, ComponentId memory,
+                                       const InstancePlace& place, std::size_t owner, double bits) {
+  if (begin >= end || bits == 0) return;
   std::vector<Event>& events = memories_[memory][place].events;
-  const auto later = std::partition_point(
-      events.begin(), events.end(), [&](const Event& event) { return event.moment < moment; });
-  events.insert(later, {moment, owner, bits});
-  release(memory, place, owner, bits);
+  events.push_back({begin, owner, bits});
+  events.push_back({end, owner, -bits});
 }
 
 void ReservationTable::reserve_forever(ComponentId memory, const InstancePlace& place,

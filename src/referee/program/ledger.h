@@ -55,11 +55,11 @@ class ReservationTable {
   /// For the whole run, from its first moment; of several sizes the largest counts.
   void reserve_forever(ComponentId memory, const InstancePlace& place, std::size_t owner,
                        double bits);
-  /// How much has happened so far.
-  std::size_t now() const { return now_; }
-  /// From a moment in the past until now.
-  void reserve_since(std::size_t moment, ComponentId memory, const InstancePlace& place,
-                     std::size_t owner, double bits);
+  /// A moment after all that has happened so far, and before all that will.
+  std::size_t tick() { return now_++; }
+  /// From one such moment to another one.
+  void reserve_between(std::size_t begin, std::size_t end, ComponentId memory,
+                       const InstancePlace& place, std::size_t owner, double bits);
   struct Usage {
     double peak_bits = 0;
     /// All that was released had been reserved. A run goes on after a complaint, and may then
@@ -78,7 +78,7 @@ class ReservationTable {
     double bits = 0;  ///< negative: released
   };
   struct Instance {
-    std::vector<Event> events;
+    std::vector<Event> events;              ///< in any order
     std::map<std::size_t, double> forever;  ///< bits by owner
     Usage usage() const;
   };

@@ -1,5 +1,5 @@
-// How long backing storages are reserved whose values go from one step of a loop to the next. All
-// values have 8 bits.
+// How long storages are reserved whose values go from one step of a loop to the next. All values
+// have 8 bits.
 #include <gtest/gtest.h>
 
 #include "unit/referee/small_problem.h"
@@ -215,6 +215,42 @@ TEST(LastingStorage, AnInputIsThereForItsUsersAlone) {
                                    {{b.hold("GB", {"X"}), b.loop({"m"}, 1), b.compute("P")},
                                     {b.hold("GB", {"Y"}), b.loop({"m"}, 1), b.compute("Q")}})}),
             2 * 3 * 8);
+}
+
+// I 6 in tiles of 3; inside S takes them in tiles of 1 and 2: 2 slices of 3 values, then 3 slices.
+// While B has 3 rows of Y, S has its first tile.
+TEST(LastingStorage, HasItsFirstTileOfFurtherLoopsInOtherChildren) {
+  const Workload w = state_and_other(6, 3, true);
+  const Arch arch = small_machine();
+  const SmallMapping b(w, arch);
+  EXPECT_EQ(
+      b.peak_bits(
+          "GB", {b.hold("DRAM", {"X", "B"}), b.loop({"i"}, 3),
+                 SmallMapping::sequential(
+                     {{b.hold("GB", {"Y"}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("B")},
+                      {b.loop({"i"}, 2, 1), b.hold("GB", {"S"}), b.loop({"i"}, 1), b.loop({"m"}, 1),
+                       b.compute("S")}})}),
+      (2 * 3 + 3 * 3) * 8);
+}
+
+// Rows of M 4. i 3 in tiles of 2 and 1: S has 3 slices, then 2. The windows of Y are padding in the
+// first step, so that T makes both of its rows in the second one, from 2 of V.
+TEST(LastingStorage, IsSmallerInTheLastStep) {
+  const Workload w = SmallWorkload({{"i", 3}, {"p", 2}, {"q", 4}, {"s", 2}, {"m", 4}})
+                         .einsum("S[I:i+1,m] = S[I:i,m] + X[J:i,m]")
+                         .einsum("T[p,m] = V[p,m]")
+                         .einsum("Y[q,m] = T[p:q+s+-3,m]")
+                         .workload;
+  const Arch arch = small_machine();
+  const SmallMapping b(w, arch);
+  EXPECT_EQ(
+      b.peak_bits("GB",
+                  {b.hold("DRAM", {"X", "T", "Y"}), b.loop({"i", "p", "q"}, 2),
+                   SmallMapping::sequential(
+                       {{b.hold("GB", {"S"}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("S")},
+                        {b.hold("GB", {"V"}), b.loop({"p"}, 1), b.loop({"m"}, 1), b.compute("T")},
+                        {b.loop({"q"}, 1), b.loop({"s"}, 1), b.loop({"m"}, 1), b.compute("Y")}})}),
+      (2 * 4 + 2 * 4) * 8);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Component memory_named(const std::string& name, Buffering buffering) {
 AffineExpression SmallWorkload::index(const std::string& text, Einsum& einsum) {
   AffineExpression result;
   for (const std::string& term : parts_of(text, '+')) {
-    if (std::isdigit(static_cast<unsigned char>(term[0])) != 0) {
+    if (term[0] == '-' || std::isdigit(static_cast<unsigned char>(term[0])) != 0) {
       result.constant += std::stoll(term);
       continue;
     }
@@ -161,11 +161,19 @@ Node SmallMapping::hold(const std::string& memory,
   return {node};
 }
 
-Node SmallMapping::loop(std::initializer_list<const char*> variables, std::int64_t tile) const {
+Node SmallMapping::slide(const std::string& memory, const char* tensor) const {
+  Node node = hold(memory, {tensor});
+  std::get<StorageNode>(node.kind).sliding = true;
+  return node;
+}
+
+Node SmallMapping::loop(std::initializer_list<const char*> variables, std::int64_t tile,
+                        std::optional<std::int64_t> first_tile) const {
   TemporalNode node;
   for (const char* variable : variables)
     node.variables.push_back(find_rank_variable(workload_, variable).value());
   node.tile_shape = tile;
+  node.initial_tile_shape = first_tile;
   return {node};
 }
 

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,9 @@ class SmallMapping {
   SmallMapping(const Workload& workload, const Arch& arch) : workload_(workload), arch_(arch) {}
 
   Node hold(const std::string& memory, std::initializer_list<const char*> tensors) const;
-  Node loop(std::initializer_list<const char*> variables, std::int64_t tile) const;
+  Node slide(const std::string& memory, const char* tensor) const;
+  Node loop(std::initializer_list<const char*> variables, std::int64_t tile,
+            std::optional<std::int64_t> first_tile = std::nullopt) const;
   Node spread(const std::string& variable, std::int64_t tile) const;  ///< over the PEs
   Node compute(const std::string& einsum) const;
   static Node sequential(std::vector<NodeList> children);
