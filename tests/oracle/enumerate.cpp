@@ -20,13 +20,27 @@ bool no_worse(const Pmapping& a, const Pmapping& b) {
   return true;
 }
 
+/// Whether a nest of its own may hold something while other Einsums run, from one step of a loop
+/// that they share to the next: what slides over it, a state that no other Einsum uses.
+bool may_outlast(const BoundProblem& problem, const Pmapping& nest) {
+  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const NestNode& node) {
+    const NestStorage* storage = std::get_if<NestStorage>(&node);
+    return storage && (storage->sliding ||
+                       (storage->backing && problem.roles.is_intermediate(storage->tensor) &&
+                        !is_exchanged(problem.roles, storage->tensor)));
+  });
+}
+
 /// Of nests with the same interface, those that no other one beats or equals in energy, latency and
 /// every memory. All three add up or are a maximum over Einsums, so a full mapping only gets
-/// better.
+/// better; but for what takes room while others run.
 std::vector<Pmapping> undominated(const BoundProblem& problem, std::vector<Pmapping> nests) {
   std::map<std::string, std::vector<Pmapping>> classes;
   for (Pmapping& nest : nests) {
-    std::vector<Pmapping>& kept = classes[interface_key(problem, nest)];
+    std::string key = interface_key(problem, nest);
+    if (problem.workload.einsums.size() > 1 && may_outlast(problem, nest))
+      key += nest_key(nest.nodes, nest.compute);
+    std::vector<Pmapping>& kept = classes[key];
     if (std::any_of(kept.begin(), kept.end(), [&](const Pmapping& k) { return no_worse(k, nest); }))
       continue;
     std::erase_if(kept, [&](const Pmapping& k) { return no_worse(nest, k); });

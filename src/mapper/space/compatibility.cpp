@@ -177,8 +177,7 @@ bool carries(const BoundProblem& problem, const EinsumShape& shape, const Templa
       !problem.roles.sole_maker(tensor.id))
     return false;
   const std::uint32_t v = place.variable;
-  if (tensor.stepped[v]) return true;
-  if (!walks_rows(trips[loop])) return false;
+  if (!walks_rows(trips[loop])) return tensor.stepped[v];
   const RowTrips rows = rows_of(trips[loop]);
   if (tensor.is_output) return rows.held > rows.later;
   std::vector<std::int64_t> tile(shape.sizes);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/tree/lookups.h"
 #include "model/visits/tile_positions.h"
 
 namespace sluice {
@@ -24,7 +25,8 @@ struct Reach {
   }
 };
 
-/// The largest tile of each variable inside one of the nest's loops.
+/// The largest tile of each variable inside one of the nest's loops; of the loop's own variable a
+/// later one, as first tiles reach and move farther by the same.
 std::vector<std::int64_t> tiles_inside(const BoundProblem& problem, const FlatTree& tree,
                                        const Nest& nest, const NestLoop& loop) {
   std::vector<std::int64_t> tiles;
@@ -32,10 +34,21 @@ std::vector<std::int64_t> tiles_inside(const BoundProblem& problem, const FlatTr
     tiles.push_back(range.size);
   for (auto l = nest.loops_begin; l < nest.loops_end; ++l) {
     const NestLoop& outer = tree.loops[l];
-    tiles[static_cast<std::size_t>(outer.variable)] = std::max(outer.tile, outer.first);
+    std::int64_t& tile = tiles[static_cast<std::size_t>(outer.variable)];
+    tile = &outer == &loop ? outer.tile : std::max(outer.tile, outer.first);
     if (&outer == &loop) break;
   }
   return tiles;
+}
+
+/// Whether the maker of a tensor makes in each step of a loop the rows that its readers need then,
+/// wherever they are.
+bool makes_rows(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
+                const NestLoop& loop, int tensor) {
+  const TensorId id = problem[nest.einsum].tensors[static_cast<std::size_t>(tensor)];
+  const Nest* const maker = nest_of_maker(problem, tree, id);
+  const NestLoop* const making = maker ? loop_at_node(tree, *maker, loop.node) : nullptr;
+  return making && making->follows;
 }
 
 /// Whether what two steps of a loop touch of a tensor overlaps.
@@ -46,7 +59,7 @@ bool steps_overlap(const BoundProblem& problem, const FlatTree& tree, const Nest
                            [static_cast<std::size_t>(loop.variable)] == Relevance::kPartial &&
       !steps_are_apart(problem, tree, nest, loop, tensor, false))
     return true;
-  if (!problem.holds_unlike_boxes) return false;
+  if (!problem.holds_unlike_boxes || makes_rows(problem, tree, nest, loop, tensor)) return false;
   for (const BoundAccess& access : einsum.held) {
     if (access.tensor != tensor) continue;
     for (const BoundIndex& index : access.index)
