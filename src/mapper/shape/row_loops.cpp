@@ -27,6 +27,7 @@ struct Member {
   std::vector<std::optional<Tiles>> tiles;
   std::vector<std::int32_t> rank_of;  // per local tensor
   std::vector<bool> rows;             // per local tensor: read, or made for a reader, as s·q + r
+  std::vector<bool> carries;          // of these: with more rows in a window than a step moves it
 };
 
 /// One rank of a tensor as an access walks it with a variable.
@@ -73,7 +74,7 @@ class Frame {
   const std::deque<Member>& members() const { return members_; }
 
   RowLoop row_loop(const Member& member, std::int64_t frame) const {
-    RowLoop loop{frame, member.variable, member.even, size_, {}, member.rank_of};
+    RowLoop loop{frame, member.variable, member.even, size_, {}, member.rank_of, member.carries};
     for (std::size_t i = 0; i < trips_.size(); ++i)
       if (const auto& tiles = member.tiles[i];
           tiles && std::max({trips_[i], tiles->first, tiles->later, tiles->held}) <= kLargestRows)
@@ -85,8 +86,13 @@ class Frame {
  private:
   Member make_member(std::size_t einsum, std::uint32_t variable) const {
     const std::size_t n = shapes_[einsum].tensors.size();
-    return {
-        einsum, variable, true, {}, std::vector<std::int32_t>(n, -1), std::vector<bool>(n, false)};
+    return {einsum,
+            variable,
+            true,
+            {},
+            std::vector<std::int32_t>(n, -1),
+            std::vector<bool>(n, false),
+            std::vector<bool>(n, false)};
   }
 
   /// How an Einsum alone walks a tensor with a variable; nothing where it does in several ways.
@@ -132,7 +138,8 @@ class Frame {
       member.even = reader.even && read->plain();
       for (std::size_t i = 0; i < trips_.size(); ++i)
         member.tiles.push_back(made_for(reader, i, *read, shapes_[maker].sizes[*variable]));
-      connect(at, t, std::move(member), *local(maker, tensor.id), read->rank, !read->plain());
+      connect(at, t, std::move(member), *local(maker, tensor.id), read->rank, !read->plain(),
+              window(reader, *read) > read->coefficient);
     }
   }
 
@@ -147,25 +154,32 @@ class Frame {
     return std::nullopt;
   }
 
+  /// Rows that a reader takes for each value of its variable.
+  std::int64_t window(const Member& reader, const Walked& read) const {
+    const std::vector<std::int64_t>& sizes = shapes_[reader.einsum].sizes;
+    std::int64_t rows = 1 + read.index->slack;
+    for (const BoundTerm& term : read.index->terms)
+      if (term.variable != static_cast<int>(reader.variable))
+        rows += std::max<std::int64_t>(term.coefficient, 0) *
+                (sizes[static_cast<std::size_t>(term.variable)] - 1);
+    return rows;
+  }
+
   /// The tiles in which `size` values are made for a reader, if they take as many steps as its own.
   std::optional<Tiles> made_for(const Member& reader, std::size_t i, const Walked& read,
                                 std::int64_t size) const {
     const std::optional<Tiles>& theirs = reader.tiles[i];
     if (!theirs) return std::nullopt;
-    const std::vector<std::int64_t>& sizes = shapes_[reader.einsum].sizes;
-    // Extent of the windows beyond the one variable's own steps.
-    std::int64_t others = read.index->slack;
-    for (const BoundTerm& term : read.index->terms)
-      if (term.variable != static_cast<int>(reader.variable))
-        others += std::max<std::int64_t>(term.coefficient, 0) *
-                  (sizes[static_cast<std::size_t>(term.variable)] - 1);
-    const auto rows = [&](std::int64_t tile) { return read.coefficient * (tile - 1) + others + 1; };
+    const auto rows = [&](std::int64_t tile) {
+      return read.coefficient * (tile - 1) + window(reader, read);
+    };
     Tiles tiles;
     tiles.first = std::clamp<std::int64_t>(read.index->constant + rows(theirs->first), 1, size);
     tiles.later = std::clamp<std::int64_t>(read.coefficient * theirs->later, 1, size);
     tiles.held = std::max(rows(theirs->first), rows(theirs->later));
     const std::int64_t last = size - tiles.first - tiles.later * (trips_[i] - 2);
     if (last < 1 || last > tiles.later) return std::nullopt;
+    if (trips_[i] == 2) tiles.later = last;
     return tiles;
   }
 
@@ -187,14 +201,14 @@ class Frame {
         if (!read || read->rank != made->rank || !read->plain()) continue;
         Member member = make_member(e, v);
         member.tiles = members_[at].tiles;
-        connect(at, own, std::move(member), *local(e, output), made->rank, false);
+        connect(at, own, std::move(member), *local(e, output), made->rank, false, false);
       }
     }
   }
 
   /// Adds a member, or another tensor between two of them.
   void connect(std::size_t at, std::size_t tensor, Member other, std::size_t their_tensor,
-               std::int32_t rank, bool rows) {
+               std::int32_t rank, bool rows, bool carries) {
     auto known = std::find_if(members_.begin(), members_.end(),
                               [&](const Member& m) { return m.einsum == other.einsum; });
     if (known == members_.end()) {
@@ -206,6 +220,7 @@ class Frame {
     Member& mine = members_[at];
     mine.rank_of[tensor] = known->rank_of[their_tensor] = rank;
     if (rows) mine.rows[tensor] = known->rows[their_tensor] = true;
+    if (carries) mine.carries[tensor] = known->carries[their_tensor] = true;
   }
 
   const BoundProblem& problem_;

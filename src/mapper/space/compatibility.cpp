@@ -72,10 +72,12 @@ double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Templ
                  const Slot& slot, const std::vector<std::int64_t>& trips) {
   std::vector<std::int64_t> tile(shape.sizes);
   std::vector<std::int64_t> rows(shape.sizes.size(), 0);  // of the output, held for who reads them
+  std::vector<bool> is_cut(shape.sizes.size(), false);  // later rows may be as many as there are
   for (std::size_t l = 0; l < templ.loops.size(); ++l)
     if (templ.loops[l].fused && templ.loops[l].gap < slot.gap) {
       const std::uint32_t v = templ.loops[l].variable;
       tile[v] = tile_inside(tile[v], trips[l]);
+      is_cut[v] = is_cut[v] || trips[l] != 1;
       if (walks_rows(trips[l]) && shape.tensors[slot.tensor].is_output)
         rows[v] = rows_of(trips[l]).held;
     }
@@ -91,7 +93,7 @@ double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Templ
       bool tiled = false;
       for (const BoundTerm& term : index.terms) {
         const auto v = static_cast<std::size_t>(term.variable);
-        tiled = tiled || tile[v] < shape.sizes[v];
+        tiled = tiled || is_cut[v];
       }
       if (tiled) cut[r] = backing_extent(index, extent);
       if (tiled && index.terms.size() == 1)
@@ -176,23 +178,8 @@ bool carries(const BoundProblem& problem, const EinsumShape& shape, const Templa
   if (place.spatial || place.gap >= slot.gap || trips[loop] <= 1 || !tensor.intermediate ||
       !problem.roles.sole_maker(tensor.id))
     return false;
-  const std::uint32_t v = place.variable;
-  if (!walks_rows(trips[loop])) return tensor.stepped[v];
-  const RowTrips rows = rows_of(trips[loop]);
-  if (tensor.is_output) return rows.held > rows.later;
-  std::vector<std::int64_t> tile(shape.sizes);
-  for (std::size_t l = 0; l < templ.loops.size(); ++l)
-    if (templ.loops[l].fused && templ.loops[l].gap < slot.gap)
-      tile[templ.loops[l].variable] = tile_inside(tile[templ.loops[l].variable], trips[l]);
-  for (const BoundAccess& held : problem[shape.einsum].held) {
-    if (held.tensor != static_cast<int>(slot.tensor)) continue;
-    for (const BoundIndex& index : held.index)
-      for (const BoundTerm& term : index.terms)
-        if (term.variable == static_cast<int>(v) &&
-            tile_extent(index, tile.data()) > std::abs(term.coefficient) * tile[v])
-          return true;
-  }
-  return false;
+  if (!walks_rows(trips[loop])) return tensor.stepped[place.variable];
+  return row_loop(shape, row_frame(trips[loop])).carries[slot.tensor];
 }
 
 std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slot& slot) {

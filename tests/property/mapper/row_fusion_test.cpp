@@ -38,20 +38,22 @@ class Dice {
 };
 
 /// A chain of two or three windows over rows, some with strides, padding, channels or a plain
-/// Einsum in between; a buffer of some hundred bits.
+/// Einsum in between; a buffer of some hundred bits. Half of them with few rows, and few nodes on a
+/// buffer of few values: all of their mappings can be walked.
 std::string random_chain(std::uint64_t seed) {
   Dice dice(seed);
+  const bool is_small = dice.from(0, 1) == 0;
   const int layers = dice.from(0, 2) == 0 ? 3 : 2;
   std::string ranks, einsums;
   int rows = dice.from(1, 3);  // of the last layer
-  rows = rows == 3 ? 6 : 2 * rows;
+  rows = rows == 3 && !is_small ? 6 : 2 * std::min(rows, 2);
   const std::string q = dice.from(0, 2) == 0 ? ",q" : "";  // as plain as p where nothing slides
   if (!q.empty()) ranks += "Q: 2, ";
   std::vector<std::string> lines;
   for (int layer = layers; layer > 0; --layer) {
     const std::string out = std::to_string(layer), in = std::to_string(layer - 1);
     ranks += fmt::format("P{}: {}, ", out, rows);
-    const bool plain = layer > 1 && layer < layers && dice.from(0, 2) == 0;
+    const bool plain = (layer > 1 || is_small) && layer < layers && dice.from(0, 2) == 0;
     if (plain) {
       lines.push_back(
           fmt::format("T{0}[p{0}{2}] = T{1}[P{1}:p{0}{2}] * W{0}[p{0}{2}]", out, in, q));
@@ -69,7 +71,7 @@ std::string random_chain(std::uint64_t seed) {
   ranks += fmt::format("P0: {}", rows);
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     einsums += "  - \"" + *line + "\"\n";
-  const int fanout = dice.from(1, 2);
+  const int fanout = is_small ? 1 : dice.from(1, 2);
   const std::string usage = dice.from(0, 2) == 0 ? ", min_usage: 1" : "";
   return fmt::format(R"(
 workload:
@@ -80,12 +82,13 @@ workload:
   nodes:
   - !Memory {{name: Main, size: inf, tensors: {{keep: ~Intermediates, may_keep: All}},
              actions: [{{name: read, energy: 64, throughput: 4}}, {{name: write, energy: 32, throughput: 8}}]}}
-  - !Memory {{name: Buffer, size: {}, tensors: {{keep: All}},
+  - !Memory {{name: Buffer, size: {}, tensors: {{keep: {}}},
              actions: [{{name: read, energy: 4, throughput: 16}}, {{name: write, energy: 2, throughput: 16}}]}}
   - !Container {{name: PE, spatial: [{{name: x, fanout: {}{}}}]}}
   - !Compute {{name: MAC, actions: [{{name: compute, energy: 1, throughput: 1}}]}}
 )",
-                     ranks, einsums, 8 * dice.from(3, 24), fanout, usage);
+                     ranks, einsums, 8 * (is_small ? dice.from(1, 8) : dice.from(3, 24)),
+                     is_small ? "Intermediates" : "All", fanout, usage);
 }
 
 TEST(RowFusion, FindsTheBestOfAllMappingsAndRunsAsTheModelSays) {
@@ -127,8 +130,10 @@ TEST(RowFusion, FindsTheBestOfAllMappingsAndRunsAsTheModelSays) {
                 objective_value(objective, fused->mappings.front().cost));
     }
   }
-  // Of 100 draws 3 to 12 are small enough to be walked whole, and 34 or 35 better with rows.
-  EXPECT_GE(compared, cases.count / 40);
+  // Of 100 draws QQ are small enough to be walked whole, and WW better with rows.
+  RecordProperty("compared", compared);
+  RecordProperty("better", better);
+  EXPECT_GE(compared, cases.count / 3);
   EXPECT_GE(better, cases.count / 10);
 }
 

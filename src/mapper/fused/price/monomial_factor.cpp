@@ -88,6 +88,10 @@ std::int64_t MonomialFactor::Above::tile(const std::int64_t* trips) const {
   return product == 1 ? size : size / product;
 }
 
+bool MonomialFactor::Above::is_cut(const std::int64_t* trips) const {
+  return std::any_of(loops.begin(), loops.end(), [&](std::uint32_t l) { return trips[l] != 1; });
+}
+
 double MonomialFactor::product(const std::int64_t* trips) const {
   double volume = 1;
   for (std::uint32_t v : cls_.variables) volume *= static_cast<double>(shape_.sizes[v]);
@@ -106,7 +110,7 @@ double MonomialFactor::coupled(const std::vector<Above>& above, const std::int64
       const std::int32_t at = in_class_[static_cast<std::size_t>(v)];
       if (at < 0) return 1;
       const auto i = static_cast<std::size_t>(at);
-      is_tiled = is_tiled || tiles[i] < above[i].size;
+      is_tiled = is_tiled || above[i].is_cut(trips);
       return tiles[i];
     });
     if (is_whole_backing_) extent = is_tiled ? backing_extent(*index, extent) : index->whole;

@@ -36,6 +36,8 @@ class MonomialFactor {
     std::int64_t size = 1;
     Loops loops;
     std::int64_t tile(const std::int64_t* trips) const;
+    /// Whether some loop runs. (A later tile of rows may be as large as all of them.)
+    bool is_cut(const std::int64_t* trips) const;
   };
 
   void find_tiles();
