@@ -49,6 +49,15 @@ Levels levels_of(const Pmapping& pmapping) {
   return levels;
 }
 
+/// The level of the first loop over the steps of the Einsum's cycle, one by one.
+std::optional<std::size_t> steps_in(const BoundProblem& problem, const Pmapping& nest) {
+  const auto variable = step_variable(problem.workload, nest.einsum);
+  const std::vector<NestLoop> loops = levels_of(nest).loops;
+  for (std::size_t l = 0; l < loops.size() && variable; ++l)
+    if (loops[l].variable == *variable) return l;
+  return std::nullopt;
+}
+
 /// Builds the tree of one full mapping.
 class TreeBuilder {
  public:
@@ -79,9 +88,9 @@ class TreeBuilder {
   using Group = std::vector<std::size_t>;  ///< adjacent Einsums, ascending
 
   /// A tensor that lives under more than `level` loops spans the step from Einsum e to e + 1, or
-  /// both are in one cycle: its steps are the outermost loop.
+  /// both are in one cycle: they share its steps, and what stands above them.
   bool joined(std::size_t e, std::size_t level) const {
-    if (level == 0 && in_one_cycle(problem_.workload, e, e + 1)) return true;
+    if (are_tied_by_steps(e, e + 1, level)) return true;
     for (std::size_t t = 0; t < users_.size(); ++t)
       if (!users_[t].empty() && loops_above_[t] > level && users_[t].front() <= e &&
           users_[t].back() > e)
@@ -229,7 +238,7 @@ class TreeBuilder {
       append_alone(out, run[0], level);
       return;
     }
-    if (!same_loop(run, level) || !tied_together(run, level) || (level == 0 && !steps(run))) {
+    if (!same_loop(run, level) || !tied_together(run, level) || !steps(run, level)) {
       coherent_ = false;
       return;
     }
@@ -324,18 +333,41 @@ class TreeBuilder {
     return true;
   }
 
-  /// Where Einsums of one cycle are in the run: the loop goes from step to step.
-  bool steps(const Group& run) const {
+  /// The level of the loop over the steps of a cycle that two Einsums are in, if they are in one.
+  std::optional<std::size_t> level_of_steps(std::size_t e, std::size_t other) const {
+    for (const Cycle& cycle : cycles_of(problem_.workload)) {
+      const std::size_t first = cycle.first.index();
+      if (first > e || other > cycle.last.index()) continue;
+      return steps_in(problem_, *nests_[first]).value_or(0);
+    }
+    return std::nullopt;
+  }
+
+  bool are_tied_by_steps(std::size_t e, std::size_t other, std::size_t level) const {
+    const auto steps = level_of_steps(std::min(e, other), std::max(e, other));
+    return steps && level <= *steps;
+  }
+
+  /// Where Einsums of one cycle are in the run, and this is its loop: it goes from step to step.
+  /// Others stand above it only where it stands above something that each of the Einsums exchanges.
+  bool steps(const Group& run, std::size_t level) const {
     for (std::size_t i = 0; i + 1 < run.size(); ++i) {
-      if (!in_one_cycle(problem_.workload, run[i], run[i + 1])) continue;
+      if (level_of_steps(run[i], run[i + 1]) != level) continue;
       for (std::size_t e : {run[i], run[i + 1]}) {
-        const NestLoop& loop = levels_[e].loops[0];
+        const NestLoop& loop = levels_[e].loops[level];
         if (loop.spatial || loop.tile_shape != 1) return false;
         const auto variable = step_variable(problem_.workload, nests_[e]->einsum);
         if (variable && loop.variable != *variable) return false;
+        if (level > 0 && !exchanges_below(e, level)) return false;
       }
     }
     return true;
+  }
+
+  bool exchanges_below(std::size_t e, std::size_t level) const {
+    const std::vector<SharedTensor> shared = shared_tensors(problem_, *nests_[e]);
+    return std::any_of(shared.begin(), shared.end(),
+                       [&](const SharedTensor& tensor) { return tensor.loops_above > level; });
   }
 
   /// Each Einsum of the run reaches each other one over tensors that live under this loop.
@@ -351,8 +383,8 @@ class TreeBuilder {
             reached.push_back(user);
       }
       for (std::size_t e : run)
-        if (level == 0 && std::find(reached.begin(), reached.end(), e) == reached.end() &&
-            in_one_cycle(problem_.workload, std::min(e, reached[i]), std::max(e, reached[i])))
+        if (std::find(reached.begin(), reached.end(), e) == reached.end() &&
+            are_tied_by_steps(e, reached[i], level))
           reached.push_back(e);
     }
     return std::all_of(run.begin(), run.end(), [&](std::size_t e) {
@@ -395,11 +427,10 @@ std::size_t fused_loops(const BoundProblem& problem, const Pmapping& pmapping) {
   std::size_t count = 0;
   for (const SharedTensor& shared : shared_tensors(problem, pmapping))
     count = std::max(count, shared.loops_above);
-  for (const Cycle& cycle : cycles_of(problem.workload))
-    if (cycle.first < cycle.last && !(pmapping.einsum < cycle.first) &&
-        !(cycle.last < pmapping.einsum))
-      count = std::max<std::size_t>(count, 1);
-  return count;
+  if (!in_cycle(problem.workload, pmapping.einsum)) return count;
+  // Who takes no steps shares as many loops as the others have above them.
+  const auto steps = steps_in(problem, pmapping);
+  return std::max(count, steps ? *steps + 1 : levels_of(pmapping).loops.size());
 }
 
 std::optional<Mapping> join(const BoundProblem& problem,

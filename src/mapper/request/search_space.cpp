@@ -193,8 +193,8 @@ const std::vector<Row>& table() {
        "nodes that slide over a loop (`sliding: true`): of a window they fetch only what is new",
        has_windows},
       {In::kExchanges, "loops above steps",
-       "in a recurrence of several Einsums: loops above the one over its steps, so scans of one "
-       "part after another",
+       "in a recurrence of several Einsums that exchange nothing below the loop over its steps: "
+       "loops above that one",
        steps_in_turn},
       {In::kExchanges, "copies above steps",
        "in a recurrence: nodes above the loop over its steps of tolls that its states pass, and, "

@@ -26,7 +26,7 @@ struct RowLoop {
   std::int64_t size = 1;              ///< of the reader's variable
   std::vector<std::int64_t> trips;    ///< what it may run (trip_choices.h)
   std::vector<std::int32_t> rank_of;  ///< per local tensor: the rank that it walks, or -1
-  std::vector<bool> carries;  ///< per local tensor: two steps have rows of it in common
+  std::vector<bool> carries;          ///< per local tensor: two steps have rows of it in common
   bool operator==(const RowLoop&) const = default;
 };
 

@@ -72,7 +72,7 @@ double tile_bits(const BoundEinsum& bound, const EinsumShape& shape, const Templ
                  const Slot& slot, const std::vector<std::int64_t>& trips) {
   std::vector<std::int64_t> tile(shape.sizes);
   std::vector<std::int64_t> rows(shape.sizes.size(), 0);  // of the output, held for who reads them
-  std::vector<bool> is_cut(shape.sizes.size(), false);  // later rows may be as many as there are
+  std::vector<bool> is_cut(shape.sizes.size(), false);    // later rows may be as many as there are
   for (std::size_t l = 0; l < templ.loops.size(); ++l)
     if (templ.loops[l].fused && templ.loops[l].gap < slot.gap) {
       const std::uint32_t v = templ.loops[l].variable;
@@ -287,7 +287,6 @@ bool steps_together(const BoundProblem& problem, const EinsumShape& shape, const
   Compatibility loops;
   add_loops(problem, shape, templ, trips, &loops);
   for (std::size_t l = 0; l < loops.loops.size(); ++l) {
-    if (l > 0 && loops.stop_before[l]) return false;
     const FusedLoop& loop = loops.loops[l];
     if (shape.variables[loop.variable] == *shape.recurrence.step)
       return !loop.spatial && loop.tile == 1;

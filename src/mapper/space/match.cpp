@@ -138,7 +138,6 @@ class Matcher {
     return true;
   }
 
-  /// Nothing where a loop over steps would not be the outermost one.
   std::optional<Match> combine() const {
     const std::vector<std::size_t> mine = stops(prefix_), theirs = stops(next_);
     struct Entry {
@@ -166,7 +165,6 @@ class Matcher {
     });
     Match match;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i > 0 && entries[i].steps) return std::nullopt;
       match.loops.emplace_back(entries[i].left, entries[i].right);
       const bool stop = std::find(mine.begin(), mine.end(), i) != mine.end() ||
                         std::find(theirs.begin(), theirs.end(), i) != theirs.end();

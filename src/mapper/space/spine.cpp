@@ -176,11 +176,22 @@ bool is_over_steps(const Spine& prefix, std::int32_t left, const Spine& next, st
          (left >= 0 && prefix.loops[static_cast<std::size_t>(left)].steps);
 }
 
+/// The joined loop over the steps of a recurrence that goes on, if there is one.
+std::optional<std::size_t> steps_that_go_on(const Spine& prefix, const Spine& next,
+                                            const Match& match) {
+  for (std::size_t i = 0; i < match.loops.size() && next.recurrence_goes_on; ++i) {
+    const auto [left, right] = match.loops[i];
+    if (right >= 0 && is_over_steps(prefix, left, next, static_cast<std::size_t>(right))) return i;
+  }
+  return std::nullopt;
+}
+
 /// Connected parts of the tensors under a joined loop: the next Einsum's own ones become one part
-/// with every part that it touches. Under a loop over steps the Einsums of a recurrence are one
-/// part, too. False: a part can no longer be reached by a later Einsum although others are left.
+/// with every part that it touches. Under a loop over steps, and those above it, the Einsums of a
+/// recurrence (`goes_on`: there are more) are one part, too. False: a part can no longer be reached
+/// by a later Einsum although others are left.
 bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::size_t right,
-                const std::vector<LiveTensor>& live, std::vector<std::int32_t>* parts,
+                bool goes_on, const std::vector<LiveTensor>& live, std::vector<std::int32_t>* parts,
                 std::int32_t* recurrence_part) {
   std::vector<std::pair<TensorId, std::int32_t>> members;  // tensor, part; the next Einsum's: 0
   for (const LiveTensor& tensor : next.live)
@@ -220,7 +231,7 @@ bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::
     parts->push_back(part < 0 ? -1 : number[static_cast<std::size_t>(part)]);
   }
   *recurrence_part = -1;
-  if (next.recurrence_goes_on && is_over_steps(prefix, left, next, right)) {
+  if (goes_on) {
     if (number[0] < 0) number[0] = reachable++;
     *recurrence_part = number[0];
   }
@@ -238,7 +249,9 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
     result.spine.live.push_back(tensor);
     if (!tensor.persistent) depth = std::max<std::size_t>(depth, tensor.level);
   }
-  if (next.recurrence_goes_on && !match.loops.empty()) depth = std::max<std::size_t>(depth, 1);
+  const std::optional<std::size_t> steps = steps_that_go_on(prefix, next, match);
+  if (next.recurrence_goes_on && !match.loops.empty())
+    depth = std::max(depth, steps.value_or(0) + 1);
   for (std::size_t i = 0; i < depth; ++i) {
     const auto [left, right] = match.loops[i];
     result.spine.loops.push_back(join_loop(
@@ -250,8 +263,9 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
     const auto [left, right] = match.loops[i];
     std::vector<std::int32_t> parts;
     std::int32_t recurrence_part = -1;
-    if (right >= 0 && !join_parts(prefix, left, next, static_cast<std::size_t>(right),
-                                  result.spine.live, &parts, &recurrence_part))
+    if (right >= 0 &&
+        !join_parts(prefix, left, next, static_cast<std::size_t>(right), steps && i <= *steps,
+                    result.spine.live, &parts, &recurrence_part))
       result.connected = false;
     if (i >= depth) continue;
     result.spine.loops[i].parts = std::move(parts);

@@ -133,6 +133,26 @@ TEST(OuterRecurrences, AnInputOfEachStepMayBeBackedInTheSteps) {
                                  arch_with_second_home("C", size));
 }
 
+// Above the steps a loop over m leaves a state of one value a slice: two slices and B's value,
+// where both values of m would take 6. What is exchanged stands below the steps.
+TEST(OuterRecurrences, LoopsMayStandAboveTheSteps) {
+  for (const auto& [size, legal] : {std::pair("16", false), std::pair("24", true)})
+    expect_brute_force_agreement(
+        workload_of("I: 2, M: 2", kTwo) +
+            arch_of_states("~Intermediates",
+                           std::string("size: ") + size + ", tensors: {keep: Intermediates}"),
+        legal);
+}
+
+// D has no step of its own; it stands below the same loops.
+TEST(OuterRecurrences, AnEinsumInBetweenStandsBelowWhatIsAboveTheSteps) {
+  expect_brute_force_agreement(
+      workload_of("I: 2, M: 2",
+                  "  - \"B[i,m] = exp(A[i,m])\"\n  - \"D[i,m] = exp(B[i,m])\"\n"
+                  "  - \"A[i+1,m] = D[i,m] * C[i,m]\"\n") +
+      arch_of_states("~Intermediates", "size: 32, tensors: {keep: Intermediates}"));
+}
+
 // P is the state of one Einsum alone: no loop over m stands between the steps and its room, which
 // is that of two slices.
 TEST(OuterRecurrences, AStateOfOneEinsumInBetweenIsNotTakenFromStepToStepInParts) {

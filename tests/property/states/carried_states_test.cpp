@@ -60,7 +60,7 @@ std::string drawn_arch(oracle::Dice& dice) {
 {}  - !Compute {{name: MAC, spatial: [{{name: x, fanout: {}}}], actions: [{{name: compute, energy: 1, throughput: 1}}]}}
 )yaml",
       dice.one_of<std::string>({"", ", may_keep: All"}),
-      dice.one_of({24, 32, 40, 48, 56, 64, 80, 96, 128, 192}),
+      dice.one_of({16, 16, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192}),
       dice.one_of<std::string>({"keep: Intermediates", "may_keep: All", "may_keep: Intermediates",
                                 "keep: Intermediates, may_keep: All"}),
       dice.chance(25) ? "  - !Memory {name: Local, size: 16, spatial: [{name: y, fanout: 2}], "

@@ -13,8 +13,8 @@ bool is_recurrent(const EinsumShape& shape) {
 
 void blame_recurrence(const std::string& einsum, NoMapping* no) {
   no->reason = "Einsum " + einsum +
-               ": the Einsums of a recurrence stand below one loop over its steps, the outermost "
-               "one, and here no mapping with such a loop fits";
+               ": the Einsums of a recurrence stand below one loop over its steps, and here no "
+               "mapping with such a loop fits";
   no->nearest_relaxation =
       "allow a fused loop, or let a larger memory keep what these Einsums exchange";
 }
