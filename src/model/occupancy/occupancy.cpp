@@ -54,7 +54,11 @@ ReservedTile reserved_tile(const BoundProblem& problem, const FlatTree& tree, st
 /// no box (Einsums touch different parts), its values are counted instead.
 std::string reservation_text(const BoundProblem& problem, const FlatTree& tree,
                              const Reservations& analysis, std::uint32_t reservation) {
-  const std::uint32_t entry = analysis.entries_of(reservation).front();
+  const std::vector<std::uint32_t> entries = analysis.entries_of(reservation);
+  const std::uint32_t entry =
+      *std::max_element(entries.begin(), entries.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return tree.entries[a].bits < tree.entries[b].bits;
+      });
   const ReservedTile tile = reserved_tile(problem, tree, entry);
   const double multiple = analysis.multiple(reservation);
   const double values = analysis.bits(reservation) / multiple / tile.bits_per_value;

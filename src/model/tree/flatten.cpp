@@ -281,13 +281,12 @@ class Flattener {
       entry.backing = is_memory_[storage.component.index()] &&
                       !is_held_above(storage, tensor, interval, pending_begin);
       if (entry.backing && storage.einsums.empty()) widen_to_all_users(entry);
-      Placement place{index, std::nullopt};
-      if (!serve_together(storage, tensor, storage, k + 1, interval)) {
-        const bool stays = entry.backing || (storage.resident && pipelines_ > 0);
-        place = placement_of(list, index, stays, [&](std::size_t i) {
-          return passage(list[i], trivial_[trivial_begin + i] != 0, storage, tensor, interval);
-        });
-      }
+      const bool stays = entry.backing || (storage.resident && pipelines_ > 0);
+      const bool is_stopped = serve_together(storage, tensor, storage, k + 1, interval);
+      const Placement place = placement_of(list, index, stays, [&](std::size_t i) {
+        if (is_stopped && i > index) return Passage::kStop;  // by its own next tensor
+        return passage(list[i], trivial_[trivial_begin + i] != 0, storage, tensor, interval);
+      });
       int& top = top_pending_[tensor.index()];
       pending_.push_back(
           {place.before, static_cast<std::uint32_t>(tree_.entries.size()), place.slides_over, top});

@@ -103,7 +103,8 @@ const NestLoop* carrying_loop(const BoundProblem& problem, const FlatTree& tree,
     const bool steps = !loop.spatial && loop.trips > 1;
     return steps && steps_overlap(problem, tree, nest, loop, storage.tensor) ? &loop : nullptr;
   };
-  if (storage.slides_over >= 0) return carries(storage.slides_over);
+  const bool is_output = (problem[nest.einsum].output >> storage.tensor & 1) != 0;
+  if (storage.slides_over >= 0) return is_output ? nullptr : carries(storage.slides_over);
   if (!tree.entries[storage.entry].backing) return nullptr;
   const TensorId tensor = problem[nest.einsum].tensors[static_cast<std::size_t>(storage.tensor)];
   if (!problem.roles.sole_maker(tensor)) return nullptr;

@@ -13,7 +13,8 @@ bool steps_are_apart(const BoundProblem& problem, const FlatTree& tree, const Ne
 /// The outermost temporal loop of several steps above a storage that has to keep values of its
 /// tensor from one step to the next: of a backing storage, what its steps have in common (slices of
 /// a state, rows of a window) of what a single Einsum makes; of one that slides over a loop, the
-/// rows that it does not fetch again. Null where there is none.
+/// rows that it does not fetch again (of what the Einsum makes it fetches all again). Null where
+/// there is none.
 const NestLoop* carrying_loop(const BoundProblem& problem, const FlatTree& tree, const Nest& nest,
                               const NestStorage& storage);
 

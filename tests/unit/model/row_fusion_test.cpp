@@ -101,6 +101,22 @@ TEST_F(RowFusion, KeepsRowsForTheNextStepWhileOthersRun) {
   EXPECT_EQ(peak_bits(priced(w, arch, nodes), arch, "GB"), (4 + 2 + 2 + 1) * 8);
 }
 
+// A node of two tensors is two nodes in a row, also where it slides over the loop above it.
+TEST_F(RowFusion, ANodeOfSeveralTensorsSlidesLikeSeveralNodes) {
+  const auto with = [&](NodeList held) {
+    NodeList nodes = fused(2);
+    NodeList& make = std::get<SplitNode>(nodes.back().kind).children.front();
+    for (Node& node : held) std::get<StorageNode>(node.kind).sliding = true;
+    make.insert(make.begin() + 1, held.begin(), held.end());  // below the loop over p
+    return priced(w, arch, nodes);
+  };
+  const Cost one = with({b.storage("GB", {"X", "W"})});
+  const Cost two = with({b.storage("GB", {"X"}), b.storage("GB", {"W"})});
+  EXPECT_EQ(one, two);
+  // In each of four steps the whole window first: 3 values, then one more for each row.
+  EXPECT_EQ(values(one, w, arch, "DRAM", "read").at("X"), 4 * 3 + (10 - 4));
+}
+
 // Two instances with four windows each: the second needs rows 4 and 5, which the first has made in
 // its own buffer.
 TEST_F(RowFusion, InstancesCannotShareRows) {

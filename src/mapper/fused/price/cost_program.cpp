@@ -367,9 +367,11 @@ class Compiler {
 
   Row* segment(std::uint32_t tracked, const Slot& slot) {
     const std::uint32_t gap = std::min(slot.gap, last_fused_gap_ + 1);
-    const bool sinks =
-        slot.sunk_loop >= 0 && templ_.loops[static_cast<std::size_t>(slot.sunk_loop)].fused;
-    const std::int32_t below = sinks ? slot.sunk_loop : -1;
+    // What an Einsum makes goes back with every step of a loop that its node slides over.
+    const std::int32_t loop =
+        shape_.tensors[slot.tensor].is_output ? slot.loop_above_node() : slot.sunk_loop;
+    const bool sinks = loop >= 0 && templ_.loops[static_cast<std::size_t>(loop)].fused;
+    const std::int32_t below = sinks ? loop : -1;
     const std::uint64_t carried = carried_by(slot);
     for (SegmentRow& s : program_.segments)
       if (s.tracked == tracked && s.gap == gap && s.sunk_below == below && s.carried_by == carried)
