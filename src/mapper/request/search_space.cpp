@@ -128,9 +128,9 @@ const std::vector<Row>& table() {
        "with `fused` and `exhaustive`)",
        keeps_rows_apart},
       {In::kExchanges, "other row fusion",
-       "rows passed on to several readers, along several variables, over a spatial loop, or in "
-       "more than 4,095 steps or rows; mappings that fit only because a tensor's border has no "
-       "corners",
+       "rows passed on to several readers, along several variables, along one of a window of two "
+       "dimensions beside a loop along the other, over a spatial loop, or in more than 4,095 steps "
+       "or rows; mappings that fit only because a tensor's border has no corners",
        hands_rows_on},
       {In::kBoth, "other Einsum orders",
        "orders of the Einsums other than as written (`--einsum-orders explore`; never in a "

@@ -46,6 +46,7 @@ struct LocalTensor {
   /// per local variable: rows are handed on step by step where a loop over it stands above the
   /// backing node (row_loops.h); empty where nothing is fused so
   std::vector<bool> rows;
+  std::vector<bool> carried_rows;  ///< of these: two steps have some in common, which must stay
   bool is_input = false, is_output = false;
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by some and read by another

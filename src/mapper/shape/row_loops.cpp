@@ -234,7 +234,10 @@ class Frame {
 
 void add_row_loops(const BoundProblem& problem, std::vector<EinsumShape>* shapes) {
   for (EinsumShape& shape : *shapes)
-    for (LocalTensor& tensor : shape.tensors) tensor.rows.assign(shape.sizes.size(), false);
+    for (LocalTensor& tensor : shape.tensors) {
+      tensor.rows.assign(shape.sizes.size(), false);
+      tensor.carried_rows.assign(shape.sizes.size(), false);
+    }
   std::int64_t frames = 0;
   for (std::size_t e = 0; e < shapes->size(); ++e) {
     for (std::uint32_t v = 0; v < (*shapes)[e].sizes.size(); ++v) {
@@ -247,8 +250,10 @@ void add_row_loops(const BoundProblem& problem, std::vector<EinsumShape>* shapes
         RowLoop loop = frame.row_loop(member, frames);
         if (loop.trips.empty()) continue;
         shape.row_loops.push_back(std::move(loop));
-        for (std::size_t t = 0; t < shape.tensors.size(); ++t)
+        for (std::size_t t = 0; t < shape.tensors.size(); ++t) {
           if (member.rows[t]) shape.tensors[t].rows[member.variable] = true;
+          if (member.carries[t]) shape.tensors[t].carried_rows[member.variable] = true;
+        }
       }
     }
   }

@@ -634,13 +634,13 @@ class LoopPlacer {
     return variable >= 0 && !slot.backing && (of(slot).windows >> variable & 1) != 0;
   }
 
-  /// Loops that hand on rows of some tensor backed further in: no other loop of the gap stands
-  /// below.
+  /// Loops that carry rows of some tensor backed further in from step to step: no other loop of the
+  /// gap stands below.
   Variables rows_in(std::uint32_t gap) const {
     Variables result = 0;
     for (std::size_t s = 0; s < groups_.slots.size(); ++s)
       if (groups_.slots[s].backing && groups_.group_of[s] > gap)
-        result |= of(groups_.slots[s]).rows;
+        result |= of(groups_.slots[s]).carried_rows;
     return result;
   }
 

@@ -15,7 +15,7 @@ struct TensorVariables {
   Variables held = 0;  ///< fully relevant to a tile that is held for several steps
   /// Over whose loops a node may slide. Sums go back whole: that saves them nothing.
   Variables windows = 0;
-  Variables parted = 0, rows = 0, stepped = 0;
+  Variables parted = 0, carried_rows = 0, rows = 0, stepped = 0;
 };
 
 /// The variables of an Einsum by what they do: computed once for all of its templates.

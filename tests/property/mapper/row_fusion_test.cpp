@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <random>
 
 #include "oracle/executed.h"
@@ -37,9 +38,27 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
+/// The windows of one layer along one dimension: how it reads the layer before, and what for.
+struct Window {
+  std::string index, kernel_rank, kernel_index;
+  int rows = 1;  ///< of the layer before
+};
+
+Window random_window(Dice& dice, const std::string& rank, const std::string& kernel_rank,
+                     const std::string& in, const std::string& out, int rows) {
+  const std::string p = static_cast<char>(std::tolower(rank[0])) + out;
+  const std::string r = static_cast<char>(std::tolower(kernel_rank[0])) + out;
+  const int kernel = dice.from(1, 3), stride = kernel > 1 && dice.from(1, 3) == 1 ? 2 : 1;
+  const int padding = dice.from(0, 3) == 0 ? kernel / 2 : 0;
+  return {fmt::format("{}{}:{}{}+{}{}", rank, in, stride == 1 ? "" : "2*", p, r,
+                      padding == 0 ? "" : fmt::format("-{}", padding)),
+          fmt::format("{}{}: {}, ", kernel_rank, out, kernel), r,
+          std::max(1, stride * (rows - 1) + kernel - 2 * padding)};
+}
+
 /// A chain of two or three windows over rows, some with strides, padding, channels or a plain
-/// Einsum in between; a buffer of some hundred bits. Half of them with few rows, and few nodes on a
-/// buffer of few values: all of their mappings can be walked.
+/// Einsum in between; a buffer of some hundred bits. Half of them with few rows, some of these in
+/// two dimensions, and few nodes on a buffer of few values: their mappings can be walked.
 std::string random_chain(std::uint64_t seed) {
   Dice dice(seed);
   const bool is_small = dice.from(0, 1) == 0;
@@ -47,28 +66,41 @@ std::string random_chain(std::uint64_t seed) {
   std::string ranks, einsums;
   int rows = dice.from(1, 3);  // of the last layer
   rows = rows == 3 && !is_small ? 6 : 2 * std::min(rows, 2);
-  const std::string q = dice.from(0, 2) == 0 ? ",q" : "";  // as plain as p where nothing slides
+  const bool is_plane = is_small && layers == 2 && dice.from(0, 2) == 0;
+  int columns = 2;
+  const std::string q =
+      !is_plane && dice.from(0, 2) == 0 ? ",q" : "";  // plain where nothing slides
   if (!q.empty()) ranks += "Q: 2, ";
+  const auto place = [&](const std::string& layer) {
+    return fmt::format("p{0}{1}", layer, is_plane ? ",q" + layer : q);
+  };
   std::vector<std::string> lines;
   for (int layer = layers; layer > 0; --layer) {
     const std::string out = std::to_string(layer), in = std::to_string(layer - 1);
     ranks += fmt::format("P{}: {}, ", out, rows);
+    if (is_plane) ranks += fmt::format("Q{}: {}, ", out, columns);
     const bool plain = (layer > 1 || is_small) && layer < layers && dice.from(0, 2) == 0;
     if (plain) {
-      lines.push_back(
-          fmt::format("T{0}[p{0}{2}] = T{1}[P{1}:p{0}{2}] * W{0}[p{0}{2}]", out, in, q));
+      lines.push_back(fmt::format("T{0}[{1}] = T{2}[P{2}:p{0}{3}] * W{0}[{1}]", out, place(out), in,
+                                  is_plane ? fmt::format(",Q{}:q{}", in, out) : q));
       continue;
     }
-    const int kernel = dice.from(1, 3), stride = kernel > 1 && dice.from(1, 3) == 1 ? 2 : 1;
-    const int padding = dice.from(0, 3) == 0 ? kernel / 2 : 0;
-    ranks += fmt::format("R{}: {}, ", out, kernel);
-    const std::string window = fmt::format("P{}:{}p{}+r{}{}", in, stride == 1 ? "" : "2*", out, out,
-                                           padding == 0 ? "" : fmt::format("-{}", padding));
-    lines.push_back(fmt::format("T{0}[p{0}{3}] = T{1}[{2}{3}] * W{0}[r{0}]", out, in, window, q));
-    rows = stride * (rows - 1) + kernel - 2 * padding;
-    if (rows < 1) rows = 1;
+    const Window high = random_window(dice, "P", "R", in, out, rows);
+    ranks += high.kernel_rank;
+    rows = high.rows;
+    std::string read = high.index + q, weight = high.kernel_index;
+    if (is_plane) {
+      const Window wide = random_window(dice, "Q", "S", in, out, columns);
+      ranks += wide.kernel_rank;
+      columns = wide.rows;
+      read += "," + wide.index;
+      weight += "," + wide.kernel_index;
+    }
+    lines.push_back(
+        fmt::format("T{}[{}] = T{}[{}] * W{}[{}]", out, place(out), in, read, out, weight));
   }
   ranks += fmt::format("P0: {}", rows);
+  if (is_plane) ranks += fmt::format(", Q0: {}", columns);
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     einsums += "  - \"" + *line + "\"\n";
   const int fanout = is_small ? 1 : dice.from(1, 2);
@@ -87,13 +119,16 @@ workload:
   - !Container {{name: PE, spatial: [{{name: x, fanout: {}{}}}]}}
   - !Compute {{name: MAC, actions: [{{name: compute, energy: 1, throughput: 1}}]}}
 )",
-                     ranks, einsums, 8 * (is_small ? dice.from(1, 8) : dice.from(3, 24)),
+                     ranks, einsums,
+                     8 * (is_plane   ? dice.from(2, 16)
+                          : is_small ? dice.from(1, 8)
+                                     : dice.from(3, 24)),
                      is_small ? "Intermediates" : "All", fanout, usage);
 }
 
 TEST(RowFusion, FindsTheBestOfAllMappingsAndRunsAsTheModelSays) {
   const testing::RandomCases cases = testing::random_cases(90);
-  int compared = 0, better = 0;
+  int compared = 0, better = 0, n_planes = 0, n_equal_planes = 0;
   for (std::int64_t i = 0; i < cases.count; ++i) {
     const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
     const std::string text = random_chain(seed);
@@ -125,15 +160,21 @@ TEST(RowFusion, FindsTheBestOfAllMappingsAndRunsAsTheModelSays) {
     if (!complete) continue;
     ++compared;
     ASSERT_EQ(all.has_value(), fused.has_value());
-    if (all) {
-      EXPECT_EQ(objective_value(objective, all->mappings.front().cost),
-                objective_value(objective, fused->mappings.front().cost));
-    }
+    if (!all) continue;
+    const double least = objective_value(objective, all->mappings.front().cost);
+    const double found = objective_value(objective, fused->mappings.front().cost);
+    // Of windows in two dimensions `fused` has what one of them alone passes on.
+    EXPECT_LE(least, found);
+    const bool is_plane = text.find("Q0:") != std::string::npos;
+    if (!is_plane) EXPECT_EQ(least, found);
+    n_planes += is_plane;
+    n_equal_planes += is_plane && least == found;
   }
-  // Of 100 draws QQ are small enough to be walked whole, and WW better with rows.
+  // Of 100 draws about 50 are small enough to be walked whole, and 35 better with rows.
   RecordProperty("compared", compared);
   RecordProperty("better", better);
   EXPECT_GE(compared, cases.count / 3);
+  EXPECT_GE(n_equal_planes * 10, n_planes * 9);
   EXPECT_GE(better, cases.count / 10);
 }
 

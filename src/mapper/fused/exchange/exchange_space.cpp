@@ -162,7 +162,7 @@ class FusedTrips {
   /// Whether what two steps over rows of the tensor have in common stays: no other temporal loop
   /// stands between them and the backing node.
   bool rows_stay(const Slot& slot, std::size_t position) const {
-    const std::vector<bool>& rows = shape_.tensors[slot.tensor].rows;
+    const std::vector<bool>& rows = shape_.tensors[slot.tensor].carried_rows;
     if (rows.empty()) return true;
     bool steps = false;
     for (std::size_t at = 0; at < position; ++at) {
