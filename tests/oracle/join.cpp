@@ -63,6 +63,8 @@ class TreeBuilder {
  public:
   TreeBuilder(const BoundProblem& problem, const std::vector<const Pmapping*>& nests)
       : problem_(problem), nests_(nests) {
+    for (const Cycle& cycle : cycles_of(problem.workload))
+      cycles_.push_back({cycle, steps_in(problem, *nests[cycle.first.index()]).value_or(0)});
     loops_above_.assign(problem.workload.tensors.size(), 0);
     users_.resize(problem.workload.tensors.size());
     for (std::size_t e = 0; e < nests.size(); ++e) {
@@ -335,11 +337,8 @@ class TreeBuilder {
 
   /// The level of the loop over the steps of a cycle that two Einsums are in, if they are in one.
   std::optional<std::size_t> level_of_steps(std::size_t e, std::size_t other) const {
-    for (const Cycle& cycle : cycles_of(problem_.workload)) {
-      const std::size_t first = cycle.first.index();
-      if (first > e || other > cycle.last.index()) continue;
-      return steps_in(problem_, *nests_[first]).value_or(0);
-    }
+    for (const auto& [cycle, level] : cycles_)
+      if (cycle.first.index() <= e && other <= cycle.last.index()) return level;
     return std::nullopt;
   }
 
@@ -394,6 +393,7 @@ class TreeBuilder {
 
   const BoundProblem& problem_;
   const std::vector<const Pmapping*>& nests_;
+  std::vector<std::pair<Cycle, std::size_t>> cycles_;  ///< with the level of the loop over steps
   std::vector<Levels> levels_;
   std::vector<std::size_t> loops_above_;  ///< per tensor
   std::vector<Group> users_;              ///< per tensor; empty for tensors of one Einsum

@@ -9,6 +9,7 @@
 #include "mapper/request/einsum_orders.h"
 #include "mapper/request/windows.h"
 #include "sluice/arch/outermost_memory.h"
+#include "workload/recurrence_cycles.h"
 
 namespace sluice {
 namespace {
@@ -33,11 +34,9 @@ bool steps_together(const BoundProblem& problem, const MapperOptions& options) {
   return (has_tolls || has_several_einsums(problem, options)) && has_recurrence(problem.roles);
 }
 bool steps_in_turn(const BoundProblem& problem, const MapperOptions&) {
-  for (std::size_t t = 0; t < problem.roles.makers.size(); ++t)
-    if (problem.roles.is_intermediate(TensorId(t)) &&
-        problem.roles.consumers[t].front() < problem.roles.makers[t].back())
-      return true;
-  return false;
+  const auto cycles = recurrence_cycles(problem.workload, problem.roles);
+  return std::any_of(cycles.begin(), cycles.end(),
+                     [](const RecurrenceCycle& cycle) { return cycle.first < cycle.last; });
 }
 bool has_windows(const BoundProblem& problem, const MapperOptions&) {
   return std::any_of(problem.einsums.begin(), problem.einsums.end(),

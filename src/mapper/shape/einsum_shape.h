@@ -46,7 +46,6 @@ struct LocalTensor {
   /// per local variable: rows are handed on step by step where a loop over it stands above the
   /// backing node (row_loops.h); empty where nothing is fused so
   std::vector<bool> rows;
-  std::vector<bool> carried_rows;  ///< of these: two steps have some in common, which must stay
   bool is_input = false, is_output = false;
   bool shared = false;        ///< used by two Einsums or more
   bool intermediate = false;  ///< written by some and read by another
@@ -107,6 +106,14 @@ inline const RowLoop& row_loop(const EinsumShape& shape, std::int64_t frame) {
   for (const RowLoop& loop : shape.row_loops)
     if (loop.frame == frame) return loop;
   fail_internal_check("row_loops", __FILE__, __LINE__, "an Einsum has no loop in this frame");
+}
+
+/// Whether some loop over a variable in which rows of a tensor (local index) are handed on has some
+/// in common in two steps, which must stay.
+inline bool carries_rows(const EinsumShape& shape, std::size_t tensor, std::size_t variable) {
+  return std::any_of(shape.row_loops.begin(), shape.row_loops.end(), [&](const RowLoop& loop) {
+    return loop.variable == variable && loop.carries[tensor];
+  });
 }
 
 /// Whether one of two local tensors is a copy of the other, or both of a third one.

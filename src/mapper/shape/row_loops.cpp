@@ -170,9 +170,8 @@ class Frame {
                                 std::int64_t size) const {
     const std::optional<Tiles>& theirs = reader.tiles[i];
     if (!theirs) return std::nullopt;
-    const auto rows = [&](std::int64_t tile) {
-      return read.coefficient * (tile - 1) + window(reader, read);
-    };
+    const std::int64_t of_one = window(reader, read);
+    const auto rows = [&](std::int64_t tile) { return read.coefficient * (tile - 1) + of_one; };
     Tiles tiles;
     tiles.first = std::clamp<std::int64_t>(read.index->constant + rows(theirs->first), 1, size);
     tiles.later = std::clamp<std::int64_t>(read.coefficient * theirs->later, 1, size);
@@ -234,10 +233,7 @@ class Frame {
 
 void add_row_loops(const BoundProblem& problem, std::vector<EinsumShape>* shapes) {
   for (EinsumShape& shape : *shapes)
-    for (LocalTensor& tensor : shape.tensors) {
-      tensor.rows.assign(shape.sizes.size(), false);
-      tensor.carried_rows.assign(shape.sizes.size(), false);
-    }
+    for (LocalTensor& tensor : shape.tensors) tensor.rows.assign(shape.sizes.size(), false);
   std::int64_t frames = 0;
   for (std::size_t e = 0; e < shapes->size(); ++e) {
     for (std::uint32_t v = 0; v < (*shapes)[e].sizes.size(); ++v) {
@@ -250,10 +246,8 @@ void add_row_loops(const BoundProblem& problem, std::vector<EinsumShape>* shapes
         RowLoop loop = frame.row_loop(member, frames);
         if (loop.trips.empty()) continue;
         shape.row_loops.push_back(std::move(loop));
-        for (std::size_t t = 0; t < shape.tensors.size(); ++t) {
+        for (std::size_t t = 0; t < shape.tensors.size(); ++t)
           if (member.rows[t]) shape.tensors[t].rows[member.variable] = true;
-          if (member.carries[t]) shape.tensors[t].carried_rows[member.variable] = true;
-        }
       }
     }
   }

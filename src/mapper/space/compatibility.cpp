@@ -1,7 +1,7 @@
 #include "compatibility.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <optional>
 
 #include "mapper/common/network_cost.h"
 #include "mapper/shape/trip_choices.h"
@@ -121,6 +121,13 @@ bool slides_under(const Template& templ, std::uint32_t loop) {
 
 }  // namespace
 
+bool may_be_permuted(const Template& templ, std::uint32_t loop, std::uint32_t next) {
+  const LoopPlace &above = templ.loops[loop], &below = templ.loops[next];
+  // What leads, and what a window slides over, stays directly below its storage node.
+  return above.gap == below.gap && above.block == below.block && !above.leads &&
+         !slides_under(templ, loop);
+}
+
 std::uint64_t copied_above(const BoundProblem& problem, const EinsumShape& shape,
                            const Template& templ, std::uint32_t loop) {
   std::uint64_t result = 0;
@@ -139,21 +146,16 @@ namespace {
 void add_loops(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                const std::vector<std::int64_t>& trips, Compatibility* result) {
   std::vector<std::int64_t> tile(shape.sizes);
-  std::uint32_t last_gap = 0, last_block = 0;
-  bool after_first = false;
+  std::optional<std::uint32_t> last;
   for (const Item& item : templ.items) {
     if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
     const LoopPlace& place = templ.loops[item.index];
     tile[place.variable] = tile_inside(tile[place.variable], trips[item.index]);
-    result->stop_before.push_back(result->loops.empty() || place.gap != last_gap || after_first ||
-                                  place.block != last_block);
-    // What leads, and what a window slides over, stays directly below its storage node.
-    after_first = place.leads || slides_under(templ, item.index);
+    result->stop_before.push_back(!last || !may_be_permuted(templ, *last, item.index));
+    last = item.index;
     FusedLoop& loop = result->loops.emplace_back(
         fused_loop(shape, place, trips[item.index], tile[place.variable]));
     loop.copied_above = copied_above(problem, shape, templ, item.index);
-    last_gap = place.gap;
-    last_block = place.block;
   }
 }
 
@@ -169,17 +171,6 @@ double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const
     moves = moves || (templ.loops[l].fused && templ.loops[l].gap < slot.gap &&
                       !templ.loops[l].spatial && trips[l] > 1);
   return moves && is_double_buffered(problem.arch[slot.component]) ? 2 * bits : bits;
-}
-
-bool carries(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
-             const Slot& slot, std::size_t loop, const std::vector<std::int64_t>& trips) {
-  const LoopPlace& place = templ.loops[loop];
-  const LocalTensor& tensor = shape.tensors[slot.tensor];
-  if (place.spatial || place.gap >= slot.gap || trips[loop] <= 1 || !tensor.intermediate ||
-      !problem.roles.sole_maker(tensor.id))
-    return false;
-  if (!walks_rows(trips[loop])) return tensor.stepped[place.variable];
-  return row_loop(shape, row_frame(trips[loop])).carries[slot.tensor];
 }
 
 std::uint32_t kept_by(const EinsumShape& shape, const Template& templ, const Slot& slot) {
@@ -244,14 +235,22 @@ void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing) {
 
 namespace {
 
-/// By index into the fused loops, as add_loops() lists them: the outermost one that carries; or -1.
+/// The outermost loop from one step of which to the next a backing slot's tensor has values in
+/// common (slices of a state, rows of a window), by index into the fused loops, as add_loops()
+/// lists them; or -1.
 std::int32_t carried_by(const BoundProblem& problem, const EinsumShape& shape,
                         const Template& templ, const Slot& slot,
                         const std::vector<std::int64_t>& trips) {
+  const LocalTensor& tensor = shape.tensors[slot.tensor];
+  if (!problem.roles.sole_maker(tensor.id)) return -1;
   std::int32_t index = 0;
   for (const Item& item : templ.items) {
     if (!item.is_loop || !templ.loops[item.index].fused || trips[item.index] == 1) continue;
-    if (carries(problem, shape, templ, slot, item.index, trips)) return index;
+    const LoopPlace& loop = templ.loops[item.index];
+    const std::int64_t times = trips[item.index];
+    const bool carries = walks_rows(times) ? row_loop(shape, row_frame(times)).carries[slot.tensor]
+                                           : tensor.stepped[loop.variable];
+    if (carries && !loop.spatial && loop.gap < slot.gap) return index;
     ++index;
   }
   return -1;

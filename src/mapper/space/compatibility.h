@@ -15,6 +15,9 @@ FusedLoop fused_loop(const EinsumShape& shape, const LoopPlace& place, std::int6
 /// share it.
 std::int32_t shared_rank(const EinsumShape& shape, std::size_t tensor, const FusedLoop& loop);
 
+/// Whether two fused loops (by index) that follow each other where they run may be permuted.
+bool may_be_permuted(const Template& templ, std::uint32_t loop, std::uint32_t next);
+
 /// Whether a storage node could as well sink below a fused loop directly under it: then another
 /// choice says the same with a smaller tile. `trips`: per loop place; only fused ones are read.
 bool is_redundant(const Template& templ, const std::vector<std::int64_t>& trips);
@@ -44,11 +47,6 @@ void keep(const EinsumShape& shape, std::uint32_t kept_by, Backing* backing);
 /// Bits that a backing node reserves under given trip counts of the fused loops.
 double backing_bits(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
                     const Slot& slot, const std::vector<std::int64_t>& trips);
-
-/// Whether the steps of a loop place above a backing slot, run so often, have values of its tensor
-/// in common: slices of a state, rows of a window.
-bool carries(const BoundProblem& problem, const EinsumShape& shape, const Template& templ,
-             const Slot& slot, std::size_t loop, const std::vector<std::int64_t>& trips);
 
 /// Shared tensors of which the template has a copy above a loop place (FusedLoop::copied_above).
 std::uint64_t copied_above(const BoundProblem& problem, const EinsumShape& shape,

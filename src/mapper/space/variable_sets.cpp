@@ -25,11 +25,11 @@ TensorVariables variables_of(const EinsumShape& shape, const LocalTensor& tensor
   result.held = seen(tensor.held, Relevance::kRelevant);
   if (tensor.is_input || !tensor.is_output) result.windows = seen(tensor.held, Relevance::kPartial);
   result.parted = variables_with(shape, [&](std::size_t v) { return bool(tensor.parted[v]); });
-  if (!tensor.rows.empty()) {
+  if (!tensor.rows.empty())
     result.rows = variables_with(shape, [&](std::size_t v) { return bool(tensor.rows[v]); });
-    result.carried_rows =
-        variables_with(shape, [&](std::size_t v) { return bool(tensor.carried_rows[v]); });
-  }
+  const auto index = static_cast<std::size_t>(&tensor - shape.tensors.data());
+  result.carried_rows =
+      variables_with(shape, [&](std::size_t v) { return carries_rows(shape, index, v); });
   result.stepped = variables_with(shape, [&](std::size_t v) { return bool(tensor.stepped[v]); });
   return result;
 }

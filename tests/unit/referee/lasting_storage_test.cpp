@@ -23,14 +23,17 @@ struct TwoStates : ::testing::Test {
   NodeList step(const char* einsum, std::initializer_list<const char*> in_gb) const {
     return {b.hold("GB", in_gb), b.loop({"m"}, 1), b.compute(einsum)};
   }
+  /// Where GB has the states alone, each in the Einsums that use it.
+  double peak_of_states() const {
+    return b.peak_bits("GB", {b.hold("DRAM", {"X", "Y", "V", "Z", "A", "B"}), b.loop({"i"}, 1),
+                              SmallMapping::sequential({step("S", {"S"}), step("A", {"S"}),
+                                                        step("R", {"R"}), step("B", {"R"})})});
+  }
 };
 
 // S and R, two slices of 3 values each. Neither is used by all four Einsums.
 TEST_F(TwoStates, AreThereInAllEinsumsOfTheLoopOverTheirSteps) {
-  EXPECT_EQ(b.peak_bits("GB", {b.hold("DRAM", {"X", "Y", "V", "Z", "A", "B"}), b.loop({"i"}, 1),
-                               SmallMapping::sequential({step("S", {"S"}), step("A", {"S"}),
-                                                         step("R", {"R"}), step("B", {"R"})})}),
-            (2 * 3 + 2 * 3) * 8);
+  EXPECT_EQ(peak_of_states(), (2 * 3 + 2 * 3) * 8);
 }
 
 // In whichever Einsum GB has one slice of an input (3 values) as well, both states are there, too.
@@ -66,10 +69,7 @@ TEST_F(TwoStates, MayBeHeldAboveTheirSplit) {
 // Twice in a double buffer, like all tiles below a loop.
 TEST_F(TwoStates, TakeTwiceTheRoomInADoubleBuffer) {
   arch = small_machine(Buffering::kDouble);
-  EXPECT_EQ(b.peak_bits("GB", {b.hold("DRAM", {"X", "Y", "V", "Z", "A", "B"}), b.loop({"i"}, 1),
-                               SmallMapping::sequential({step("S", {"S"}), step("A", {"S"}),
-                                                         step("R", {"R"}), step("B", {"R"})})}),
-            2 * (2 * 3 + 2 * 3) * 8);
+  EXPECT_EQ(peak_of_states(), 2 * (2 * 3 + 2 * 3) * 8);
 }
 
 // One m after the other: all steps of S, then all of B. S (2 slices of one value) is not handed on
@@ -96,6 +96,11 @@ Workload state_and_other(std::int64_t steps, std::int64_t width, bool other_firs
   return workload.workload;
 }
 
+/// An Einsum that keeps something in GB for all of the rows it has, by itself.
+NodeList all_rows(const SmallMapping& b, const char* einsum, const char* held) {
+  return {b.hold("GB", {held}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute(einsum)};
+}
+
 // I 3 in tiles of 2 and 1, M 3. Step 0: B holds 2 rows of Y, then S its slices 0, 1 and 2. Step 1:
 // one row of Y, slices 2 and 3. S is there from the beginning of step 0 on, as large as it gets.
 TEST(LastingStorage, IsThereBeforeItsFirstUser) {
@@ -103,11 +108,8 @@ TEST(LastingStorage, IsThereBeforeItsFirstUser) {
   const Arch arch = small_machine();
   const SmallMapping b(w, arch);
   EXPECT_EQ(
-      b.peak_bits(
-          "GB", {b.hold("DRAM", {"X", "B"}), b.loop({"i"}, 2),
-                 SmallMapping::sequential(
-                     {{b.hold("GB", {"Y"}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("B")},
-                      {b.hold("GB", {"S"}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("S")}})}),
+      b.peak_bits("GB", {b.hold("DRAM", {"X", "B"}), b.loop({"i"}, 2),
+                         SmallMapping::sequential({all_rows(b, "B", "Y"), all_rows(b, "S", "S")})}),
       (3 * 3 + 2 * 3) * 8);
 }
 
@@ -117,13 +119,11 @@ TEST(LastingStorage, LastsAsLongAsTheOutermostLoopThatHandsItOn) {
   const Workload w = state_and_other(4, 3, false);
   const Arch arch = small_machine();
   const SmallMapping b(w, arch);
-  EXPECT_EQ(
-      b.peak_bits(
-          "GB", {b.hold("DRAM", {"X", "B"}), b.loop({"i"}, 2),
-                 SmallMapping::sequential(
-                     {{b.loop({"i"}, 1), b.hold("GB", {"S"}), b.loop({"m"}, 1), b.compute("S")},
-                      {b.hold("GB", {"Y"}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("B")}})}),
-      (2 * 3 + 2 * 3) * 8);
+  EXPECT_EQ(b.peak_bits("GB", {b.hold("DRAM", {"X", "B"}), b.loop({"i"}, 2),
+                               SmallMapping::sequential({{b.loop({"i"}, 1), b.hold("GB", {"S"}),
+                                                          b.loop({"m"}, 1), b.compute("S")},
+                                                         all_rows(b, "B", "Y")})}),
+            (2 * 3 + 2 * 3) * 8);
 }
 
 // Each PE has two slices of one m. B runs in the first PE alone and has both values of Y in its RF.
@@ -152,6 +152,19 @@ struct ThreeConvolutions : ::testing::Test {
                    .workload;
   Arch arch = small_machine();
   SmallMapping b{w, arch};
+
+  /// All of them below one loop, whose tiles are those of C.
+  double peak_with_tile(std::int64_t tile) const {
+    return b.peak_bits(
+        "GB",
+        {b.hold("DRAM", {"X", "U", "V", "W", "C"}), b.loop({"p", "q", "t"}, tile),
+         SmallMapping::sequential({child({"A"}, "p", "r", "A"), child({"A", "B"}, "q", "s", "B"),
+                                   child({"B", "W"}, "t", "u", "C")})});
+  }
+  NodeList child(std::initializer_list<const char*> held, const char* rows, const char* taps,
+                 const char* einsum) const {
+    return {b.hold("GB", held), b.loop({rows}, 1), b.loop({taps}, 1), b.compute(einsum)};
+  }
 };
 
 // Two rows of C a step.        C            B                    A
@@ -159,28 +172,12 @@ struct ThreeConvolutions : ::testing::Test {
 //   step 1              makes 2..3   makes 4..5, 4 held   makes 6..7, 4 held (4..7)
 // Rows 4 and 5 of A are still wanted in step 1, and survive C, which has its 3 weights in GB.
 TEST_F(ThreeConvolutions, KeepTheRowsOfTheFirstDuringTheThird) {
-  EXPECT_EQ(
-      b.peak_bits(
-          "GB",
-          {b.hold("DRAM", {"X", "U", "V", "W", "C"}), b.loop({"p", "q", "t"}, 2),
-           SmallMapping::sequential(
-               {{b.hold("GB", {"A"}), b.loop({"p"}, 1), b.loop({"r"}, 1), b.compute("A")},
-                {b.hold("GB", {"A", "B"}), b.loop({"q"}, 1), b.loop({"s"}, 1), b.compute("B")},
-                {b.hold("GB", {"B", "W"}), b.loop({"t"}, 1), b.loop({"u"}, 1), b.compute("C")}})}),
-      (6 + 4 + 3) * 8);
+  EXPECT_EQ(peak_with_tile(2), (6 + 4 + 3) * 8);
 }
 
 // One step: nothing is handed on. A (8 rows) and B (6) meet in B; in C there are B and W.
 TEST_F(ThreeConvolutions, KeepNothingInALoopOfOneStep) {
-  EXPECT_EQ(
-      b.peak_bits(
-          "GB",
-          {b.hold("DRAM", {"X", "U", "V", "W", "C"}), b.loop({"p", "q", "t"}, 4),
-           SmallMapping::sequential(
-               {{b.hold("GB", {"A"}), b.loop({"p"}, 1), b.loop({"r"}, 1), b.compute("A")},
-                {b.hold("GB", {"A", "B"}), b.loop({"q"}, 1), b.loop({"s"}, 1), b.compute("B")},
-                {b.hold("GB", {"B", "W"}), b.loop({"t"}, 1), b.loop({"u"}, 1), b.compute("C")}})}),
-      (8 + 6) * 8);
+  EXPECT_EQ(peak_with_tile(4), (8 + 6) * 8);
 }
 
 // Rows of 3 values, none of which two steps have in common: P and Q while Q runs, Q and Y while D
@@ -226,10 +223,9 @@ TEST(LastingStorage, HasItsFirstTileOfFurtherLoopsInOtherChildren) {
   EXPECT_EQ(
       b.peak_bits(
           "GB", {b.hold("DRAM", {"X", "B"}), b.loop({"i"}, 3),
-                 SmallMapping::sequential(
-                     {{b.hold("GB", {"Y"}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("B")},
-                      {b.loop({"i"}, 2, 1), b.hold("GB", {"S"}), b.loop({"i"}, 1), b.loop({"m"}, 1),
-                       b.compute("S")}})}),
+                 SmallMapping::sequential({all_rows(b, "B", "Y"),
+                                           {b.loop({"i"}, 2, 1), b.hold("GB", {"S"}),
+                                            b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("S")}})}),
       (2 * 3 + 3 * 3) * 8);
 }
 
@@ -247,7 +243,7 @@ TEST(LastingStorage, IsSmallerInTheLastStep) {
       b.peak_bits("GB",
                   {b.hold("DRAM", {"X", "T", "Y"}), b.loop({"i", "p", "q"}, 2),
                    SmallMapping::sequential(
-                       {{b.hold("GB", {"S"}), b.loop({"i"}, 1), b.loop({"m"}, 1), b.compute("S")},
+                       {all_rows(b, "S", "S"),
                         {b.hold("GB", {"V"}), b.loop({"p"}, 1), b.loop({"m"}, 1), b.compute("T")},
                         {b.loop({"q"}, 1), b.loop({"s"}, 1), b.loop({"m"}, 1), b.compute("Y")}})}),
       (2 * 4 + 2 * 4) * 8);

@@ -162,15 +162,14 @@ class FusedTrips {
   /// Whether what two steps over rows of the tensor have in common stays: no other temporal loop
   /// stands between them and the backing node.
   bool rows_stay(const Slot& slot, std::size_t position) const {
-    const std::vector<bool>& rows = shape_.tensors[slot.tensor].carried_rows;
-    if (rows.empty()) return true;
+    if (shape_.row_loops.empty()) return true;
     bool steps = false;
     for (std::size_t at = 0; at < position; ++at) {
       if (!items_[at].is_loop || trips_[items_[at].index] == 1) continue;
       const LoopPlace& loop = templ_.loops[items_[at].index];
       if (loop.spatial) continue;
       if (steps) return false;
-      steps = rows[loop.variable];
+      steps = carries_rows(shape_, slot.tensor, loop.variable);
     }
     return true;
   }

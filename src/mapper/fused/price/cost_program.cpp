@@ -361,18 +361,18 @@ class Compiler {
                                       [&](const auto& m) { return m.component == slot.component; });
     if (tracked == tracked_.end()) return nullptr;
     const auto index = static_cast<std::uint32_t>(tracked - tracked_.begin());
-    const bool always = slot.persistent || outlasts_fused_loops(slot);
-    return always ? &program_.persistent[index] : segment(index, slot);
+    const std::uint64_t carried = carried_by(slot);
+    const bool always = slot.persistent || outlasts_fused_loops(slot, carried);
+    return always ? &program_.persistent[index] : segment(index, slot, carried);
   }
 
-  Row* segment(std::uint32_t tracked, const Slot& slot) {
+  Row* segment(std::uint32_t tracked, const Slot& slot, std::uint64_t carried) {
     const std::uint32_t gap = std::min(slot.gap, last_fused_gap_ + 1);
     // What an Einsum makes goes back with every step of a loop that its node slides over.
     const std::int32_t loop =
         shape_.tensors[slot.tensor].is_output ? slot.loop_above_node() : slot.sunk_loop;
     const bool sinks = loop >= 0 && templ_.loops[static_cast<std::size_t>(loop)].fused;
     const std::int32_t below = sinks ? loop : -1;
-    const std::uint64_t carried = carried_by(slot);
     for (SegmentRow& s : program_.segments)
       if (s.tracked == tracked && s.gap == gap && s.sunk_below == below && s.carried_by == carried)
         return &s.row;
@@ -382,8 +382,7 @@ class Compiler {
 
   /// Whether the loop over all steps of the recurrence, which is no fused loop, carries it: it is
   /// there while the other Einsums take their part of a step.
-  bool outlasts_fused_loops(const Slot& slot) const {
-    const std::uint64_t carried = carried_by(slot);
+  bool outlasts_fused_loops(const Slot& slot, std::uint64_t carried) const {
     return std::any_of(templ_.loops.begin(), templ_.loops.end(), [&](const LoopPlace& loop) {
       return loop.steps && loop.gap < slot.gap && (carried >> loop.variable & 1U) != 0;
     });
@@ -394,7 +393,7 @@ class Compiler {
   std::uint64_t carried_by(const Slot& slot) const {
     const LocalTensor& tensor = shape_.tensors[slot.tensor];
     std::uint64_t carried = 0;
-    if (slot.backing && tensor.intermediate && problem_.roles.sole_maker(tensor.id))
+    if (slot.backing && problem_.roles.sole_maker(tensor.id))
       for (std::size_t v = 0; v < tensor.stepped.size(); ++v)
         if (tensor.stepped[v]) carried |= std::uint64_t{1} << v;
     return carried;

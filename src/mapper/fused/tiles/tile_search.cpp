@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,6 +18,7 @@
 #include "mapper/common/parallel.h"
 #include "mapper/common/pareto.h"
 #include "mapper/shape/trip_choices.h"
+#include "mapper/space/compatibility.h"
 #include "mapper/space/constraint_rules.h"
 #include "sluice/support/error.h"
 #include "state_lists.h"
@@ -541,16 +543,15 @@ class TemplateSearch {
       if (segment.kind != SimpleProgram::RowKind::kSegment) continue;
       std::size_t level = level_of_gap[segment.gap], place = 0;
       std::size_t above = 0, above_block = 0;  // running loops, and those of earlier blocks
-      const LoopPlace* last = nullptr;
+      std::optional<std::uint32_t> last;
       for (const Item& item : templ_.items) {
         if (!item.is_loop || !templ_.loops[item.index].fused) continue;
         const LoopPlace& loop = templ_.loops[item.index];
         const bool runs = row[place++] > 1;
         if (runs && static_cast<std::int32_t>(item.index) == segment.sunk_below) ++level;
         if (!runs) continue;
-        if (last == nullptr || last->gap != loop.gap || last->block != loop.block || last->leads)
-          above_block = above;
-        last = &loop;
+        if (last && !may_be_permuted(templ_, *last, item.index)) above_block = above;
+        last = item.index;
         ++above;
         if (!loop.spatial && loop.gap < segment.gap && (segment.carried_by >> loop.variable & 1U))
           level = std::min(level, above_block);
