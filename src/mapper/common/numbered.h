@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "hash_tables.h"
 #include "key_hash.h"
 
 namespace sluice::fused {
@@ -18,9 +18,9 @@ class Numbered {
   std::uint32_t number(std::uint64_t hash, U&& item) {
     const auto next = static_cast<std::uint32_t>(items_.size());
     for (;; hash = KeyHash::mix(hash + 1)) {
-      const auto [at, is_new] = index_.try_emplace(hash, next);
+      const auto [number, is_new] = index_.try_emplace(hash, next);
       if (is_new) items_.push_back(std::forward<U>(item));
-      if (is_new || items_[at->second] == item) return at->second;
+      if (is_new || items_[number] == item) return number;
     }
   }
   const T& operator[](std::uint32_t number) const { return items_[number]; }
@@ -29,7 +29,7 @@ class Numbered {
 
  private:
   std::vector<T> items_;
-  std::unordered_map<std::uint64_t, std::uint32_t> index_;
+  HashIndex index_;
 };
 
 }  // namespace sluice::fused

@@ -1,5 +1,10 @@
 #pragma once
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -39,6 +44,14 @@ class SideThread {
     wake_.wait_for(lock, std::chrono::duration<double>(seconds),
                    [this] { return is_awake_ || is_cancelled(flag()); });
     return !is_cancelled(flag());
+  }
+  /// For the body: the search's own threads come first from now on, where the system knows
+  /// priorities of threads; it has what they leave.
+  static void stand_back() {
+#ifdef __linux__
+    constexpr int kNice = 10;
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
+#endif
   }
   /// There are no pauses from now on.
   void wake() {

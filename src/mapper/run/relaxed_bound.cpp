@@ -227,6 +227,7 @@ void RelaxedBound::search() {
   const auto began = std::chrono::steady_clock::now();
   if (!thread_.pause(bounds_begin_s(options_.budget_seconds.has_value())))
     return;  // the search has ended at once
+  if (!options_.budget_seconds) SideThread::stand_back();
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   const CostBounds all = bounds_of_all(bounded);
   std::vector<Rung> rungs;

@@ -36,6 +36,7 @@ void SideChains::refine(SideThread* thread) {
   const bool has_budget = options_.budget_seconds.has_value();
   const auto began = std::chrono::steady_clock::now();
   if (!thread->pause(bounds_begin_s(has_budget))) return;  // the search has ended at once
+  if (!has_budget) SideThread::stand_back();
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   auto chains = ChainBound::of(problem_, bounded, options_, nullptr, 1, thread->flag());
   double spent = 0;

@@ -61,6 +61,7 @@ SideWalks::SideWalks(const BoundProblem& problem, const MapperOptions& options,
       best_(best ? std::move(best) : std::make_shared<BestOfWalks>()),
       leaves_it_(std::move(leaves_it)),
       pace_(pace_of(problem, options)),
+      has_budget_(options.budget_seconds.has_value()),
       n_others_(options.threads - 1),
       thread_(nullptr, [this](SideThread& thread) { walk_on(&thread); }) {}
 
@@ -89,6 +90,7 @@ void SideWalks::walk_on(SideThread* thread) {
     const double took = thread_seconds() - begin;
     walked += took;
     evaluations_ = walks.evaluations();
+    if (!has_budget_ && walked > pace_.free) SideThread::stand_back();
     if (leaves_it_ && leaves_it_() && !thread->pause(took / kShareOfLittle - took)) return;
     while (!thread->is_awake()) {
       const double wait = seconds_until_next(walked, seconds_since(start));

@@ -64,6 +64,7 @@ class SideWalks {
   std::function<bool()> leaves_it_;
   std::shared_ptr<void> walks_;  ///< for them
   Pace pace_;
+  bool has_budget_;
   double evaluations_ = 0, evaluations_of_others_ = 0;
   int n_others_ = 0;   ///< that may take over with it
   SideThread thread_;  ///< last: it uses all of the others

@@ -134,11 +134,15 @@ std::int32_t rank_of(const SpineLoop& loop, TensorId tensor) {
 std::vector<std::int64_t> sort_key(const SpineLoop& loop) {
   std::vector<std::int64_t> key{loop.spatial, static_cast<std::int64_t>(loop.component.index()),
                                 loop.dimension, loop.trips, loop.tile};
-  for (const auto& [id, rank] : loop.ranks) key.push_back(rank);
-  key.insert(key.end(), loop.written_below.begin(), loop.written_below.end());
-  key.insert(key.end(), loop.parts.begin(), loop.parts.end());
-  key.insert(key.end(), {loop.steps, loop.recurrence_part});
+  append_structure(loop, &key);
   return key;
+}
+
+void append_structure(const SpineLoop& loop, std::vector<std::int64_t>* key) {
+  for (const auto& [id, rank] : loop.ranks) key->push_back(rank);
+  key->insert(key->end(), loop.written_below.begin(), loop.written_below.end());
+  key->insert(key->end(), loop.parts.begin(), loop.parts.end());
+  key->insert(key->end(), {loop.steps, loop.recurrence_part});
 }
 
 namespace {
@@ -240,6 +244,22 @@ bool join_parts(const Spine& prefix, std::int32_t left, const Spine& next, std::
 
 }  // namespace
 
+namespace {
+
+/// Puts the numbers of the loops [first, last) into the order of their keys; whether any moved.
+bool sort_loops(const std::vector<SpineLoop>& loops, std::size_t first, std::size_t last,
+                std::vector<std::size_t>* from) {
+  std::vector<std::vector<std::int64_t>> keys;
+  for (std::size_t l = first; l < last; ++l) keys.push_back(sort_key(loops[l]));
+  if (std::is_sorted(keys.begin(), keys.end())) return false;
+  std::stable_sort(from->begin() + static_cast<std::ptrdiff_t>(first),
+                   from->begin() + static_cast<std::ptrdiff_t>(last),
+                   [&](std::size_t a, std::size_t b) { return keys[a - first] < keys[b - first]; });
+  return true;
+}
+
+}  // namespace
+
 JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& match,
                         const std::vector<std::size_t>& last_use, std::size_t einsum) {
   JoinedSpine result;
@@ -274,17 +294,19 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
   // Loops that may be permuted stand in one order, wherever they came from.
   result.from.resize(depth);
   std::iota(result.from.begin(), result.from.end(), std::size_t{0});
-  const std::vector<SpineLoop> loops = result.spine.loops;
+  std::vector<SpineLoop>& loops = result.spine.loops;
+  bool is_sorted = true;
   for (std::size_t first = 0; first < depth;) {
     std::size_t last = first + 1;
     while (last < depth && !result.spine.stop_before[last]) ++last;
-    std::stable_sort(
-        result.from.begin() + static_cast<std::ptrdiff_t>(first),
-        result.from.begin() + static_cast<std::ptrdiff_t>(last),
-        [&](std::size_t a, std::size_t b) { return sort_key(loops[a]) < sort_key(loops[b]); });
+    if (last > first + 1) is_sorted = !sort_loops(loops, first, last, &result.from) && is_sorted;
     first = last;
   }
-  for (std::size_t i = 0; i < depth; ++i) result.spine.loops[i] = loops[result.from[i]];
+  if (!is_sorted) {
+    std::vector<SpineLoop> sorted;
+    for (const std::size_t from : result.from) sorted.push_back(std::move(loops[from]));
+    loops = std::move(sorted);
+  }
   for (LiveTensor& tensor : result.spine.live) {
     const std::int32_t carrier = joined_carrier(tensor.id, prefix, next, match);
     tensor.carried_by = -1;

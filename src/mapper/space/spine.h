@@ -105,7 +105,9 @@ struct JoinedSpine {
 JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& match,
                         const std::vector<std::size_t>& last_use, std::size_t einsum);
 
-/// A loop as numbers that do not depend on where it came from.
+/// A loop as numbers that do not depend on where it came from; without its extent (trip count,
+/// tile, fanned-out dimension), with which they begin.
 std::vector<std::int64_t> sort_key(const SpineLoop& loop);
+void append_structure(const SpineLoop& loop, std::vector<std::int64_t>* key);
 
 }  // namespace sluice::fused

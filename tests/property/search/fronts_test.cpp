@@ -43,11 +43,11 @@ void expect_no_dominated(const Front& front) {
 
 /// Sums of `fused` and of the model may differ in their last bits: the same points but for that.
 bool is_same(const Front& a, const Front& b) {
-  constexpr double kOrderOfSums = 1e-11;
+  constexpr double kLastBits = 1e-11;
   const auto is_met = [](const std::vector<double>& own, const Front& others) {
     return std::any_of(others.begin(), others.end(), [&](const std::vector<double>& other) {
       for (std::size_t i = 0; i < own.size(); ++i)
-        if (other[i] > own[i] * (1 + kOrderOfSums)) return false;
+        if (other[i] > own[i] * (1 + kLastBits)) return false;
       return true;
     });
   };
@@ -74,7 +74,9 @@ TEST(Fronts, AreTheSameWithABudgetThatIsNotOver) {
     const Asked within = ask("fused", drawn.problem, limited);
     expect_no_dominated(within.front);
     proven += within.is_proven;
-    if (within.is_proven) EXPECT_EQ(within.front, free.front);
+    if (within.is_proven) {
+      EXPECT_EQ(within.front, free.front);
+    }
     limited.budget_evaluations = 2000;
     const Asked all = ask("exhaustive", drawn.problem, limited);
     expect_no_dominated(all.front);

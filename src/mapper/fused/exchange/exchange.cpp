@@ -4,21 +4,24 @@
 
 namespace sluice::fused {
 
-/// Narrows what is allowed to what the user knows. True if anything was dropped.
-bool ExchangeAgreement::restrict_to(const User& user) {
-  bool changed = false;
+/// Whether nothing changed since it was looked at.
+bool ExchangeAgreement::is_settled(const User& user) const {
+  return user.settled > 0 && std::all_of(user.tensors.begin(), user.tensors.end(), [&](TensorId t) {
+           return narrowed_[t.index()] <= user.settled;
+         });
+}
+
+/// Narrows what is allowed to what the user knows, all of which is allowed.
+void ExchangeAgreement::restrict_to(const User& user) {
   const std::size_t n = user.tensors.size();
   for (std::size_t t = 0; t < n; ++t) {
     const std::size_t tensor = user.tensors[t].index();
     HashSet mine;
-    for (std::size_t at = t; at < user.exchanges.size(); at += n)
-      if (!known_[tensor] || allowed_[tensor].contains(user.exchanges[at]))
-        mine.insert(user.exchanges[at]);
-    changed = changed || !known_[tensor] || mine.size() < allowed_[tensor].size();
+    for (std::size_t at = t; at < user.exchanges.size(); at += n) mine.insert(user.exchanges[at]);
+    if (!known_[tensor] || mine.size() < allowed_[tensor].size()) narrowed_[tensor] = time_;
     known_[tensor] = 1;
     allowed_[tensor] = std::move(mine);
   }
-  return changed;
 }
 
 void ExchangeAgreement::keep_allowed(User* user) const {
@@ -47,8 +50,11 @@ void ExchangeAgreement::settle() {
   for (bool changed = true; changed;) {
     changed = false;
     for (User& user : users_) {
+      if (is_settled(user)) continue;
+      changed = true;
+      user.settled = ++time_;
       keep_allowed(&user);
-      changed = restrict_to(user) || changed;
+      restrict_to(user);
     }
   }
 }

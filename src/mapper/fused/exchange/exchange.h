@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mapper/common/hash_set.h"
+#include "mapper/common/hash_tables.h"
 #include "mapper/common/key_hash.h"
 #include "sluice/model/binding.h"
 
@@ -39,7 +39,8 @@ class ExchangeHash {
 /// The ways of exchanging each tensor that all Einsums priced so far know. Others are dead ends.
 class ExchangeAgreement {
  public:
-  explicit ExchangeAgreement(std::size_t n_tensors) : known_(n_tensors), allowed_(n_tensors) {}
+  explicit ExchangeAgreement(std::size_t n_tensors)
+      : known_(n_tensors), allowed_(n_tensors), narrowed_(n_tensors, 0) {}
 
   bool allows(TensorId tensor, std::uint64_t exchange) const {
     return !known_[tensor.index()] || allowed_[tensor.index()].contains(exchange);
@@ -56,13 +57,17 @@ class ExchangeAgreement {
     EinsumId einsum;
     std::vector<TensorId> tensors;
     std::vector<std::uint64_t> exchanges;  // tensors.size() each
+    std::uint64_t settled = 0;             // the last time it was looked at
   };
-  bool restrict_to(const User& user);
+  bool is_settled(const User& user) const;
+  void restrict_to(const User& user);
   void keep_allowed(User* user) const;
 
   std::vector<User> users_;
   std::vector<char> known_;  // per tensor: some user was added
   std::vector<HashSet> allowed_;
+  std::vector<std::uint64_t> narrowed_;  // per tensor: the last time that less was allowed
+  std::uint64_t time_ = 0;
 };
 
 }  // namespace sluice::fused

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
+#include "mapper/common/hash_tables.h"
 #include "mapper/common/key_hash.h"
 #include "mapper/common/parallel.h"
 
 namespace sluice::fused {
 namespace {
-
-using Key = std::vector<std::int64_t>;
 
 PmappingGroup group_of(Compatibility compatibility, std::size_t n_tracked) {
   compatibility.loops.shrink_to_fit();  // there may be hundreds of thousands of groups
@@ -22,22 +20,28 @@ PmappingGroup group_of(Compatibility compatibility, std::size_t n_tracked) {
   return group;
 }
 
-/// Compatibilities of some rows of a skeleton, with their keys: on several threads.
+/// The groups of some rows of a skeleton, with hashes of their compatibilities: on several threads.
 class RowReader {
  public:
   RowReader(const BoundProblem& problem, const EinsumShape& shape,
-            const std::vector<Template>& templates, int threads)
-      : problem_(problem), shape_(shape), templates_(templates), threads_(threads) {}
+            const std::vector<Template>& templates, std::size_t n_tracked, int threads)
+      : problem_(problem),
+        shape_(shape),
+        templates_(templates),
+        n_tracked_(n_tracked),
+        threads_(threads) {}
 
-  std::vector<std::pair<Key, Compatibility>> read(const ExchangeSpace::Skeleton& skeleton,
-                                                  std::size_t first, std::size_t last) const {
+  std::vector<std::pair<std::uint64_t, PmappingGroup>> read(const ExchangeSpace::Skeleton& skeleton,
+                                                            std::size_t first,
+                                                            std::size_t last) const {
     constexpr std::size_t kChunk = 256;
-    std::vector<std::pair<Key, Compatibility>> rows(last - first);
+    std::vector<std::pair<std::uint64_t, PmappingGroup>> rows(last - first);
     parallel_chunks(threads_, rows.size(), kChunk, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        rows[i].second =
+        Compatibility own =
             compatibility_of(problem_, shape_, templates_[skeleton.templ], skeleton.row(first + i));
-        rows[i].first = compatibility_key(rows[i].second);
+        const std::uint64_t hash = KeyHash{}(compatibility_key(own));
+        rows[i] = {hash, group_of(std::move(own), n_tracked_)};
       }
     });
     return rows;
@@ -47,7 +51,27 @@ class RowReader {
   const BoundProblem& problem_;
   const EinsumShape& shape_;
   const std::vector<Template>& templates_;
+  std::size_t n_tracked_;
   int threads_;
+};
+
+/// Groups in the order in which they were first seen.
+class Groups {
+ public:
+  explicit Groups(std::vector<PmappingGroup>* groups) : groups_(*groups) {}
+
+  std::uint32_t number(std::uint64_t hash, PmappingGroup group) {
+    const auto next = static_cast<std::uint32_t>(groups_.size());
+    for (;; hash = KeyHash::mix(hash + 1)) {
+      const auto [number, is_new] = index_.try_emplace(hash, next);
+      if (is_new) groups_.push_back(std::move(group));
+      if (is_new || *groups_[number].compatibility == *group.compatibility) return number;
+    }
+  }
+
+ private:
+  std::vector<PmappingGroup>& groups_;
+  HashIndex index_;
 };
 
 /// Adds the groups that differ from the others in whose room their tensors lie alone.
@@ -77,22 +101,18 @@ void add_kept_in_other_ways(const EinsumShape& shape, std::size_t n_tracked, Row
 RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
                      const std::vector<Template>& templates, const ExchangeSpace& space,
                      std::size_t n_tracked, int threads, const std::atomic<bool>* cancel) {
-  constexpr std::size_t kAtOnce = 1 << 13;
+  constexpr std::size_t kAtOnce = 1 << 14;
   RowGroups result;
-  std::unordered_map<Key, std::uint32_t, KeyHash> known;
-  const RowReader reader(problem, shape, templates, threads);
+  Groups groups(&result.groups);
+  const RowReader reader(problem, shape, templates, n_tracked, threads);
   for (const ExchangeSpace::Skeleton& skeleton : space.skeletons) {
     std::vector<std::uint32_t>& of_row = result.of_row.emplace_back();
     of_row.reserve(skeleton.n_rows);
     for (std::size_t first = 0; first < skeleton.n_rows; first += kAtOnce) {
       if (is_cancelled(cancel)) return result;
-      for (auto& [key, compatibility] :
-           reader.read(skeleton, first, std::min(skeleton.n_rows, first + kAtOnce))) {
-        const auto [at, is_new] =
-            known.try_emplace(std::move(key), static_cast<std::uint32_t>(result.groups.size()));
-        of_row.push_back(at->second);
-        if (is_new) result.groups.push_back(group_of(std::move(compatibility), n_tracked));
-      }
+      for (auto& [hash, group] :
+           reader.read(skeleton, first, std::min(skeleton.n_rows, first + kAtOnce)))
+        of_row.push_back(groups.number(hash, std::move(group)));
     }
   }
   result.like.resize(result.groups.size());

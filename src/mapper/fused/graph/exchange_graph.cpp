@@ -8,16 +8,15 @@
 #include "exchange_bound.h"
 #include "group_index.h"
 #include "mapper/common/key_hash.h"
-#include "mapper/common/numbered.h"
 #include "mapper/common/parallel.h"
 #include "mapper/common/pool.h"
 #include "sluice/mapper/leftovers.h"
-#include "spine_table.h"
+#include "spine_list.h"
 
 namespace sluice::fused {
 namespace {
 
-std::uint64_t hash_of(const CompactSpine& spine) {
+std::uint64_t hash_of(const SpineView& spine) {
   std::uint64_t hash = KeyHash::mix(spine.structure + 1);
   for (std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
   return hash;
@@ -39,14 +38,15 @@ class Connector {
     if (is_cancelled(options_.cancel)) return std::move(graph_);
     if (options_.drop_dead_ends) agree_on_tensors();
     if (options_.least) tell_least();
-    std::vector<CompactSpine> spines{table_.compact(Spine{})};
+    SpineList spines;
+    spines.add(table_.compact(Spine{}));
     least_ = {{0, 0}};
     graph_.n_spines.push_back(1);
     for (std::size_t e = 0; e < layers_.size(); ++e) {
       spines = extend(e, spines);
       if (is_cancelled(options_.cancel)) return std::move(graph_);
       graph_.n_spines.push_back(spines.size());
-      if (spines.empty()) {
+      if (spines.size() == 0) {
         graph_.broken_at = e;
         return std::move(graph_);
       }
@@ -59,13 +59,18 @@ class Connector {
   void find_spines(std::size_t e) {
     constexpr std::size_t kChunk = 256;
     const std::vector<PmappingGroup>& groups = *layers_[e].groups;
-    std::vector<CompactSpine>& own = own_.emplace_back(groups.size());
-    parallel_chunks(
-        options_.threads, groups.size(), kChunk, [&](std::size_t first, std::size_t last) {
-          if (is_cancelled(options_.cancel)) return;
-          for (std::size_t g = first; g < last; ++g)
-            own[g] = table_.compact(spine_of(*layers_[e].shape, *groups[g].compatibility));
-        });
+    std::vector<SpineList> parts((groups.size() + kChunk - 1) / kChunk);
+    parallel_chunks(options_.threads, groups.size(), kChunk,
+                    [&](std::size_t first, std::size_t last) {
+                      if (is_cancelled(options_.cancel)) return;
+                      for (std::size_t g = first; g < last; ++g)
+                        parts[first / kChunk].add(
+                            table_.compact(spine_of(*layers_[e].shape, *groups[g].compatibility)));
+                    });
+    if (is_cancelled(options_.cancel)) return;
+    SpineList& own = own_.emplace_back();
+    for (const SpineList& part : parts)
+      for (std::size_t i = 0; i < part.size(); ++i) own.add(part[i]);
     alive_.emplace_back(own.size(), 1);
     find_least(e);
     std::vector<TensorId>& shared = shared_.emplace_back();
@@ -117,8 +122,10 @@ class Connector {
     ExchangeAgreement agreement(graph_.last_use.size());
     for (std::size_t e = 0; e < layers_.size(); ++e) {
       std::vector<std::uint64_t> exchanges;
-      for (const CompactSpine& own : own_[e])
-        exchanges.insert(exchanges.end(), own.exchanges.begin(), own.exchanges.end());
+      for (std::size_t g = 0; g < own_[e].size(); ++g) {
+        const auto own = own_[e][g].exchanges;
+        exchanges.insert(exchanges.end(), own.begin(), own.end());
+      }
       agreement.add(layers_[e].shape->einsum, shared_[e], std::move(exchanges));
     }
     agreement.settle();
@@ -159,19 +166,21 @@ class Connector {
     for (std::size_t t = 0; t < shared_[e].size(); ++t)
       if (const auto at = live.find(shared_[e][t]); at != live.end())
         shared.emplace_back(std::distance(live.begin(), at), t);
-    return {table_, own_[e], alive_[e], std::move(shared), depth, options_.cancel};
+    return {table_, own_[e],          alive_[e],      std::move(shared),
+            depth,  options_.threads, options_.cancel};
   }
 
   /// The most open loops that there can be after Einsum e.
   std::size_t depth_after(std::size_t e) const {
     std::size_t depth = 0;
-    for (const CompactSpine& own : own_[e]) depth = std::max(depth, own.extents.size());
+    for (std::size_t g = 0; g < own_[e].size(); ++g)
+      depth = std::max(depth, own_[e][g].extents.size());
     return depth;
   }
 
   /// Joins every spine to every group of Einsum e that agrees with it. Spines that no group of the
   /// next Einsum can be joined to are dropped.
-  std::vector<CompactSpine> extend(std::size_t e, const std::vector<CompactSpine>& before) {
+  SpineList extend(std::size_t e, const SpineList& before) {
     if (e == 0) index_ = index_of(0, 0);
     last_index_ = std::move(index_);
     const GroupIndex& index = *last_index_;
@@ -180,37 +189,40 @@ class Connector {
     SearchBound bound = options_.bound;
     bound.others = {rest_after(e)};
     // Chunks of spines on several threads; what they find is numbered in their order.
-    constexpr std::size_t kChunk = 512;
-    std::vector<Extension> parts((before.size() + kChunk - 1) / kChunk);
-    parallel_for(options_.threads, parts.size(), [&](std::size_t i) {
-      const auto worker = workers_.borrow();
-      for (std::size_t p = i * kChunk; p < std::min(before.size(), (i + 1) * kChunk); ++p) {
-        if (is_cancelled(options_.cancel)) break;
-        extend_spine(e, before[p], static_cast<std::uint32_t>(p), index, bound, &*worker,
-                     &parts[i]);
-      }
-    });
+    constexpr std::size_t kFewest = 512, kChunks = 64;
+    const std::size_t chunk = std::max(kFewest, (before.size() + kChunks - 1) / kChunks);
+    std::vector<Extension> parts((before.size() + chunk - 1) / chunk);
+    parallel_chunks(options_.threads, before.size(), chunk,
+                    [&](std::size_t first, std::size_t last) {
+                      const auto worker = workers_.borrow();
+                      Extension& part = parts[first / chunk];
+                      for (std::size_t p = first; p < last; ++p) {
+                        if (is_cancelled(options_.cancel)) break;
+                        extend_spine(e, before[p], static_cast<std::uint32_t>(p), index, bound,
+                                     &*worker, &part);
+                      }
+                    });
     if (is_cancelled(options_.cancel)) {
       leftovers_ = std::move(parts);
       return {};
     }
     Extension all = united(&parts);
     least_ = std::move(all.least);
-    std::vector<CompactSpine> spines = all.after.take();
+    SpineList spines = all.after.take();
     if (options_.beam > 0 && spines.size() > options_.beam)
-      keep_cheapest(bound, &spines, &all.edges);
+      spines = keep_cheapest(bound, spines, &all.edges);
     graph_.edges.push_back(std::move(all.edges));
     return spines;
   }
 
   /// What spines become with the groups of the next Einsum.
   struct Extension {
-    Numbered<CompactSpine> after;
+    NumberedSpines after;
     std::vector<EnergyLatency> least;  // per spine after
     std::vector<ExchangeEdge> edges;
 
-    std::uint32_t add(const CompactSpine& spine, const EnergyLatency& cost) {
-      const std::uint32_t to = after.number(hash_of(spine), spine);
+    std::uint32_t add(std::uint64_t hash, const SpineView& spine, const EnergyLatency& cost) {
+      const std::uint32_t to = after.number(hash, spine);
       if (to == least.size()) least.push_back(cost);
       least[to].energy = std::min(least[to].energy, cost.energy);
       least[to].latency = std::min(least[to].latency, cost.latency);
@@ -224,11 +236,12 @@ class Connector {
     std::size_t n_edges = 0;
     for (const Extension& part : *parts) n_edges += part.edges.size();
     all.edges.reserve(n_edges);
+    std::vector<std::uint32_t> number;
     for (Extension& part : *parts) {
-      std::vector<std::uint32_t> number;
-      const std::vector<CompactSpine> spines = part.after.take();
-      for (std::size_t s = 0; s < spines.size(); ++s)
-        number.push_back(all.add(spines[s], part.least[s]));
+      number.clear();
+      const SpineList& spines = part.after.spines();
+      for (std::uint32_t s = 0; s < spines.size(); ++s)
+        number.push_back(all.add(part.after.hash(s), spines[s], part.least[s]));
       for (ExchangeEdge edge : part.edges) {
         edge.to = number[edge.to];
         all.edges.push_back(edge);
@@ -242,33 +255,35 @@ class Connector {
   struct Worker {
     Worker(SpineTable* table, const std::vector<std::size_t>* last_use) : joiner(table, last_use) {}
     SpineJoiner joiner;
+    GroupIndex::Blocks blocks;
     std::vector<std::uint32_t> candidates;
     CompactSpine joined;
   };
 
-  void extend_spine(std::size_t e, const CompactSpine& before, std::uint32_t p,
+  void extend_spine(std::size_t e, const SpineView& before, std::uint32_t p,
                     const GroupIndex& index, const SearchBound& bound, Worker* worker,
                     Extension* result) const {
-    index.find(before, &worker->candidates);
+    index.find(before, &worker->blocks, &worker->candidates);
     for (std::uint32_t g : worker->candidates) {
       const EnergyLatency cost{least_[p].energy + group_least_[e][g].energy,
                                least_[p].latency + group_least_[e][g].latency};
       if (bound.hopeless(cost.energy, cost.latency)) continue;
-      const CompactSpine& own = own_[e][g];
+      const SpineView own = own_[e][g];
       SpineJoiner::Case* const match = worker->joiner.match(before, own, e);
       if (match == nullptr || !fits(e, *match, before, g)) continue;
-      SpineJoiner::join(*match, before, own, &worker->joined);
-      if (options_.drop_dead_ends && index_ && !index_->finds(worker->joined)) continue;
-      worker->joiner.settle(match, before, own, e, &worker->joined);
-      result->edges.push_back({p, g, result->add(worker->joined, cost)});
+      CompactSpine& joined = worker->joined;
+      SpineJoiner::join(*match, before, own, &joined);
+      if (options_.drop_dead_ends && index_ && !index_->finds(joined)) continue;
+      worker->joiner.settle(match, &joined);
+      result->edges.push_back({p, g, result->add(hash_of(joined), joined, cost)});
     }
   }
 
   /// Whether all that is alive while a group of Einsum e runs leaves it the room that it needs.
-  bool fits(std::size_t e, const SpineJoiner::Case& match, const CompactSpine& before,
+  bool fits(std::size_t e, const SpineJoiner::Case& match, const SpineView& before,
             std::uint32_t g) const {
     const std::size_t n_tracked = options_.tracked->size();
-    const CompactSpine& own = own_[e][g];
+    const SpineView own = own_[e][g];
     for (std::size_t m = 0; m < n_tracked; ++m) {
       const TrackedMemory& memory = (*options_.tracked)[m];
       double bits = group_held_[e][g * n_tracked + m];
@@ -281,31 +296,28 @@ class Connector {
   }
 
   /// Of the newest spines those that may end in the cheapest mappings, in their order.
-  void keep_cheapest(const SearchBound& bound, std::vector<CompactSpine>* spines,
-                     std::vector<ExchangeEdge>* edges) {
+  SpineList keep_cheapest(const SearchBound& bound, const SpineList& spines,
+                          std::vector<ExchangeEdge>* edges) {
     std::vector<std::pair<double, std::uint32_t>> order;
-    for (std::uint32_t s = 0; s < spines->size(); ++s)
+    for (std::uint32_t s = 0; s < spines.size(); ++s)
       order.emplace_back(bound.value(least_[s].energy, least_[s].latency), s);
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(options_.beam),
                      order.end());
     order.resize(options_.beam);
-    std::vector<char> kept(spines->size(), 0);
+    std::vector<char> kept(spines.size(), 0);
     for (const auto& [value, s] : order) kept[s] = 1;
-    std::vector<std::uint32_t> number(spines->size(), 0);
-    std::uint32_t n = 0;
-    for (std::uint32_t s = 0; s < spines->size(); ++s) {
+    std::vector<std::uint32_t> number(spines.size(), 0);
+    SpineList cheapest;
+    for (std::uint32_t s = 0; s < spines.size(); ++s) {
       if (kept[s] == 0) continue;
-      number[s] = n;
-      if (n != s) {
-        (*spines)[n] = std::move((*spines)[s]);
-        least_[n] = least_[s];
-      }
-      ++n;
+      number[s] = static_cast<std::uint32_t>(cheapest.size());
+      least_[cheapest.size()] = least_[s];
+      cheapest.add(spines[s]);
     }
-    spines->resize(n);
-    least_.resize(n);
+    least_.resize(cheapest.size());
     std::erase_if(*edges, [&](const ExchangeEdge& edge) { return kept[edge.to] == 0; });
     for (ExchangeEdge& edge : *edges) edge.to = number[edge.to];
+    return cheapest;
   }
 
   /// Keeps the spines from which the last Einsum can be reached.
@@ -322,7 +334,7 @@ class Connector {
 
   std::vector<ExchangeLayer> layers_;
   const GraphOptions& options_;
-  std::vector<std::vector<CompactSpine>> own_;           // per Einsum and group
+  std::vector<SpineList> own_;                           // per Einsum: its groups
   std::vector<std::vector<char>> alive_;                 // per Einsum and group
   std::vector<std::vector<TensorId>> shared_;            // per Einsum, ascending
   std::vector<std::vector<EnergyLatency>> group_least_;  // per Einsum and group

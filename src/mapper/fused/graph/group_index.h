@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "mapper/common/hash_tables.h"
 #include "mapper/common/numbered.h"
-#include "spine_table.h"
+#include "spine_list.h"
 
 namespace sluice::fused {
 
@@ -19,37 +19,48 @@ class GroupIndex {
   /// `shared`: the tensors of both, as positions in a spine's exchanges and in a group's; `depth`:
   /// the most open loops that will be asked for. Keeps what `wanted` marks. Once `cancel` (may be
   /// null) is set, less.
-  GroupIndex(const SpineTable& table, const std::vector<CompactSpine>& groups,
-             const std::vector<char>& wanted,
+  GroupIndex(const SpineTable& table, const SpineList& groups, const std::vector<char>& wanted,
              std::vector<std::pair<std::size_t, std::size_t>> shared, std::size_t depth,
-             const std::atomic<bool>* cancel);
+             int threads, const std::atomic<bool>* cancel);
 
-  /// Puts all that can be joined into `found`, and few that cannot.
-  void find(const CompactSpine& spine, std::vector<std::uint32_t>* found) const;
-  /// Whether there may be one at all.
-  bool finds(const CompactSpine& spine) const { return entries_.count(key_of(spine)) > 0; }
-
- private:
   /// The blocks of permutable loops of a spine, as far as some depth: extents, ascending in each.
   struct Blocks {
     std::vector<std::uint32_t> extents;
     std::vector<std::uint32_t> ends;
     bool operator==(const Blocks&) const = default;
   };
+
+  /// Puts all that can be joined into `found`, and few that cannot. `own` is overwritten.
+  void find(const SpineView& spine, Blocks* own, std::vector<std::uint32_t>* found) const;
+  /// Whether there may be one at all.
+  bool finds(const SpineView& spine) const {
+    return list_of_.find(key_of(spine)) != HashIndex::kNone;
+  }
+
+ private:
   struct Entry {
     std::uint32_t blocks;  ///< number of the group's
     std::uint32_t group;
   };
+  /// What some of the groups are found by.
+  struct Part {
+    std::vector<std::uint64_t> keys;
+    std::vector<Entry> entries;  ///< per key
+    Numbered<Blocks> blocks;
+    std::vector<std::uint64_t> hashes;  ///< per number in `blocks`
+  };
 
-  std::uint64_t key_of(const CompactSpine& spine) const;
-  void add(const CompactSpine& group, std::uint32_t number, std::size_t depth);
-  Blocks blocks_of(const CompactSpine& spine, std::size_t depth) const;
-  std::uint32_t number_of(const Blocks& blocks);
+  std::uint64_t key_of(const SpineView& spine) const;
+  void add(const SpineView& group, std::uint32_t number, std::size_t depth, Blocks* own,
+           Part* part) const;
+  void find_blocks(const SpineView& spine, std::size_t depth, Blocks* blocks) const;
   static bool agree(const Blocks& a, const Blocks& b);
 
   const SpineTable* table_;
   std::vector<std::pair<std::size_t, std::size_t>> shared_;
-  std::unordered_map<std::uint64_t, std::vector<Entry>> entries_;  ///< ascending by blocks, group
+  HashIndex list_of_;                // by key
+  std::vector<std::uint32_t> ends_;  // per list
+  std::vector<Entry> entries_;       // list by list, ascending by blocks, group
   Numbered<Blocks> blocks_;
 };
 

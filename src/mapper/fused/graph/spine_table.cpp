@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <shared_mutex>
 #include <utility>
 
 #include "mapper/fused/exchange/exchange.h"
@@ -10,14 +11,6 @@ namespace sluice::fused {
 namespace {
 
 using Key = std::vector<std::int64_t>;
-
-/// What of a loop's sort_key is its extent.
-constexpr std::size_t kExtentKeys = 5;
-
-Key structure_key(const SpineLoop& loop) {
-  const Key key = sort_key(loop);
-  return {key.begin() + kExtentKeys, key.end()};
-}
 
 std::uint64_t exchange_of(const Spine& spine, const LiveTensor& tensor) {
   ExchangeHash hash;
@@ -31,12 +24,25 @@ std::uint64_t exchange_of(const Spine& spine, const LiveTensor& tensor) {
 
 }  // namespace
 
+std::size_t SpineTable::ExtentHash::operator()(const Extent& extent) const {
+  std::uint64_t hash =
+      extent.spatial ? (extent.component.index() + 1) << 16U ^ extent.dimension : 0;
+  for (const std::int64_t size : {extent.trips, extent.tile})
+    hash = KeyHash::mix(hash ^ static_cast<std::uint64_t>(size));
+  return hash;
+}
+
 std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
   Extent extent{loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile};
   if (!extent.spatial) {  // where it stands says nothing
     extent.component = ComponentId{};
     extent.dimension = 0;
   }
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto at = extent_number_.find(extent); at != extent_number_.end()) return at->second;
+  }
+  const std::lock_guard lock(mutex_);
   const auto [at, inserted] =
       extent_number_.try_emplace(extent, static_cast<std::uint32_t>(extents_.size()));
   if (inserted) extents_.push_back(extent);
@@ -47,12 +53,17 @@ namespace {
 
 /// All of a spine but its extents.
 Key key_of_structure(const Spine& spine) {
-  Key key{static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence,
-          spine.recurrence_goes_on};
+  constexpr std::size_t kOfTensor = 7, kOfLoop = 4;
+  Key key;
+  key.reserve(3 + spine.live.size() * kOfTensor +
+              spine.loops.size() * (kOfLoop + 3 * spine.live.size()));
+  key.assign({static_cast<std::int64_t>(spine.loops.size()), spine.continues_recurrence,
+              spine.recurrence_goes_on});
   for (std::size_t l = 0; l < spine.loops.size(); ++l) {
-    const Key loop = structure_key(spine.loops[l]);
-    key.push_back(static_cast<std::int64_t>(loop.size()));
-    key.insert(key.end(), loop.begin(), loop.end());
+    const std::size_t size = key.size();
+    key.push_back(0);
+    append_structure(spine.loops[l], &key);
+    key[size] = static_cast<std::int64_t>(key.size() - size);
     key.push_back(spine.stop_before[l]);
   }
   for (const LiveTensor& tensor : spine.live) {
@@ -71,6 +82,11 @@ Key key_of_structure(const Spine& spine) {
 
 std::uint32_t SpineTable::number_structure(const Spine& spine) {
   Key key = key_of_structure(spine);
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto at = structure_number_.find(key); at != structure_number_.end())
+      return at->second;
+  }
   const std::lock_guard lock(mutex_);
   const auto [at, inserted] =
       structure_number_.try_emplace(std::move(key), static_cast<std::uint32_t>(structures_.size()));
@@ -82,10 +98,7 @@ CompactSpine SpineTable::compact(const Spine& spine) {
   CompactSpine result;
   result.structure = number_structure(spine);
   result.extents.reserve(spine.loops.size());
-  {
-    const std::lock_guard lock(mutex_);
-    for (const SpineLoop& loop : spine.loops) result.extents.push_back(number_extent(loop));
-  }
+  for (const SpineLoop& loop : spine.loops) result.extents.push_back(number_extent(loop));
   for (const LiveTensor& tensor : spine.live) {
     result.exchanges.push_back(exchange_of(spine, tensor));
     result.bits.push_back(tensor.bits);
@@ -93,7 +106,7 @@ CompactSpine SpineTable::compact(const Spine& spine) {
   return result;
 }
 
-Spine SpineTable::expand(const CompactSpine& compact) const {
+Spine SpineTable::expand(const SpineView& compact) const {
   Spine spine = structures_[compact.structure];
   for (std::size_t l = 0; l < spine.loops.size(); ++l) {
     const Extent& extent = extents_[compact.extents[l]];
@@ -148,9 +161,14 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   const std::size_t depth = joined.spine.loops.size();
   result.loops.assign(match->loops.begin(),
                       match->loops.begin() + static_cast<std::ptrdiff_t>(depth));
-  std::vector<Key> keys(depth);
+  result.joined = joined.spine;
   for (std::size_t i = 0; i < depth; ++i)
-    keys[joined.from[i]] = structure_key(joined.spine.loops[i]);
+    result.joined.loops[joined.from[i]] = joined.spine.loops[i];
+  for (LiveTensor& tensor : result.joined.live)
+    if (const std::int32_t at = tensor.carried_by; at >= 0)
+      tensor.carried_by = static_cast<std::int32_t>(joined.from[static_cast<std::size_t>(at)]);
+  std::vector<Key> keys;
+  for (const SpineLoop& loop : result.joined.loops) append_structure(loop, &keys.emplace_back());
   std::vector<Key> order = keys;
   std::sort(order.begin(), order.end());
   for (const Key& key : keys)
@@ -163,7 +181,7 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   return result;
 }
 
-SpineJoiner::Case* SpineJoiner::match(const CompactSpine& prefix, const CompactSpine& next,
+SpineJoiner::Case* SpineJoiner::match(const SpineView& prefix, const SpineView& next,
                                       std::size_t einsum) {
   if (next.extents.size() < prefix.extents.size()) return nullptr;
   std::uint64_t key = KeyHash::mix(einsum + 1);
@@ -176,14 +194,16 @@ SpineJoiner::Case* SpineJoiner::match(const CompactSpine& prefix, const CompactS
     }
     key = KeyHash::mix(key ^ equal);
   }
-  const auto [at, inserted] = cases_.try_emplace(key, nullptr);
-  if (inserted)
-    if (auto found = work_out(table_->expand(prefix), table_->expand(next), einsum))
-      at->second = std::make_unique<Case>(std::move(*found));
-  return at->second.get();
+  const auto [number, is_new] =
+      case_of_.try_emplace(key, static_cast<std::uint32_t>(cases_.size()));
+  if (is_new) {
+    auto found = work_out(table_->expand(prefix), table_->expand(next), einsum);
+    cases_.push_back(found ? std::make_unique<Case>(std::move(*found)) : nullptr);
+  }
+  return cases_[number].get();
 }
 
-void SpineJoiner::join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
+void SpineJoiner::join(const Case& found, const SpineView& prefix, const SpineView& next,
                        CompactSpine* joined) {
   joined->extents.clear();
   joined->exchanges.clear();
@@ -198,20 +218,20 @@ void SpineJoiner::join(const Case& found, const CompactSpine& prefix, const Comp
   }
 }
 
-void SpineJoiner::settle(Case* found, const CompactSpine& prefix, const CompactSpine& next,
-                         std::size_t einsum, CompactSpine* joined) {
+void SpineJoiner::settle(Case* found, CompactSpine* joined) {
   // Loops of a block stand in the order of their sort keys, which begin with the extent.
   const std::size_t depth = joined->extents.size();
   from_.resize(depth);
   std::iota(from_.begin(), from_.end(), 0U);
+  const auto stands_before = [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t x = joined->extents[a], y = joined->extents[b];
+    return x != y ? table_->is_before(x, y) : found->rank[a] < found->rank[b];
+  };
   std::size_t first = 0;
   for (std::size_t last : found->block_end) {
-    std::stable_sort(from_.begin() + static_cast<std::ptrdiff_t>(first),
-                     from_.begin() + static_cast<std::ptrdiff_t>(last),
-                     [&](std::uint32_t a, std::uint32_t b) {
-                       const std::uint32_t x = joined->extents[a], y = joined->extents[b];
-                       return x != y ? table_->is_before(x, y) : found->rank[a] < found->rank[b];
-                     });
+    for (std::size_t i = first + 1; i < last; ++i)  // stable, and they are few
+      for (std::size_t k = i; k > first && stands_before(from_[k], from_[k - 1]); --k)
+        std::swap(from_[k], from_[k - 1]);
     first = last;
   }
   std::uint64_t order = 0;
@@ -220,17 +240,22 @@ void SpineJoiner::settle(Case* found, const CompactSpine& prefix, const CompactS
     order = order * 16 + i;
     in_order_.push_back(joined->extents[i]);
   }
-  joined->extents = in_order_;
+  std::swap(joined->extents, in_order_);
   const bool packs = depth <= 15;
-  const auto known = packs ? found->structure.find(order) : found->structure.end();
-  if (known != found->structure.end()) {
-    joined->structure = known->second;
-    return;
-  }
-  const Spine left = table_->expand(prefix), right = table_->expand(next);
-  joined->structure = table_->number_structure(
-      join_spines(left, right, *match_spines(left, right), *last_use_, einsum).spine);
-  if (packs) found->structure.emplace(order, joined->structure);
+  for (const auto& [known, structure] : found->structures)
+    if (packs && known == order) {
+      joined->structure = structure;
+      return;
+    }
+  Spine spine = found->joined;
+  for (std::size_t i = 0; i < depth; ++i) spine.loops[i] = found->joined.loops[from_[i]];
+  for (LiveTensor& tensor : spine.live)
+    if (tensor.carried_by >= 0)
+      tensor.carried_by = static_cast<std::int32_t>(
+          std::find(from_.begin(), from_.end(), static_cast<std::uint32_t>(tensor.carried_by)) -
+          from_.begin());
+  joined->structure = table_->number_structure(spine);
+  if (packs) found->structures.emplace_back(order, joined->structure);
 }
 
 }  // namespace sluice::fused

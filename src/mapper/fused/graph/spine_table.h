@@ -4,26 +4,39 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <shared_mutex>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "mapper/common/hash_tables.h"
 #include "mapper/common/key_hash.h"
 #include "mapper/space/spine.h"
 
 namespace sluice::fused {
 
 /// A spine as numbers: its structure, and the extents (trip count, tile, fanned-out dimension) of
-/// its loops. Equal spines have equal numbers.
+/// its loops. Equal spines have equal numbers. It is what looks at a spine that is kept elsewhere.
+struct SpineView {
+  std::uint32_t structure = 0;
+  std::span<const std::uint32_t> extents;    ///< per loop
+  std::span<const std::uint64_t> exchanges;  ///< per live tensor (exchange.h)
+  std::span<const double> bits;              ///< per live tensor: its reservation
+  bool operator==(const SpineView& other) const {
+    return structure == other.structure && std::ranges::equal(extents, other.extents);
+  }
+};
+
+/// The same, kept here.
 struct CompactSpine {
   std::uint32_t structure = 0;
-  std::vector<std::uint32_t> extents;    ///< per loop
-  std::vector<std::uint64_t> exchanges;  ///< per live tensor (exchange.h)
-  std::vector<double> bits;              ///< per live tensor: its reservation
+  std::vector<std::uint32_t> extents;
+  std::vector<std::uint64_t> exchanges;
+  std::vector<double> bits;
+  operator SpineView() const { return {structure, extents, exchanges, bits}; }
   bool operator==(const CompactSpine& other) const {
     return structure == other.structure && extents == other.extents;
   }
@@ -35,15 +48,15 @@ class SpineTable {
  public:
   CompactSpine compact(const Spine& spine);
   std::uint32_t number_structure(const Spine& spine);
-  Spine expand(const CompactSpine& spine) const;
+  Spine expand(const SpineView& spine) const;
 
   /// Per loop of a spine: it may not be permuted with the one above it.
-  const std::vector<bool>& stop_before(const CompactSpine& spine) const {
+  const std::vector<bool>& stop_before(const SpineView& spine) const {
     return structures_[spine.structure].stop_before;
   }
 
   /// The live tensors of a spine; for their reservations see `CompactSpine::bits`.
-  const std::vector<LiveTensor>& live(const CompactSpine& spine) const {
+  const std::vector<LiveTensor>& live(const SpineView& spine) const {
     return structures_[spine.structure].live;
   }
 
@@ -65,13 +78,17 @@ class SpineTable {
     /// As sort_key(SpineLoop) begins.
     auto key() const { return std::tuple(spatial, component.index(), dimension, trips, tile); }
     bool operator<(const Extent& other) const { return key() < other.key(); }
+    bool operator==(const Extent& other) const { return key() == other.key(); }
+  };
+  struct ExtentHash {
+    std::size_t operator()(const Extent& extent) const;
   };
 
-  std::uint32_t number_extent(const SpineLoop& loop);  // under mutex_
+  std::uint32_t number_extent(const SpineLoop& loop);
 
-  std::mutex mutex_;
+  std::shared_mutex mutex_;
   Growing<Extent> extents_;
-  std::map<Extent, std::uint32_t> extent_number_;
+  std::unordered_map<Extent, std::uint32_t, ExtentHash> extent_number_;
   Growing<Spine> structures_;  // with some extents
   std::unordered_map<Key, std::uint32_t, KeyHash> structure_number_;
 };
@@ -91,13 +108,12 @@ class SpineJoiner {
   struct Case;
 
   /// How Einsum number `einsum` stands under all open loops of a prefix; null: it cannot.
-  Case* match(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  Case* match(const SpineView& prefix, const SpineView& next, std::size_t einsum);
   /// The spine after joining matching ones, but for its structure and the order of its loops.
-  static void join(const Case& found, const CompactSpine& prefix, const CompactSpine& next,
+  static void join(const Case& found, const SpineView& prefix, const SpineView& next,
                    CompactSpine* joined);
   /// Completes what join() began.
-  void settle(Case* found, const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum,
-              CompactSpine* joined);
+  void settle(Case* found, CompactSpine* joined);
 
  private:
   std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
@@ -107,8 +123,8 @@ class SpineJoiner {
   SpineTable* table_;
   const std::vector<std::size_t>* last_use_;
   std::vector<std::uint32_t> from_, in_order_;  // of settle()
-  /// By a hash of all that decides a case; null: no match.
-  std::unordered_map<std::uint64_t, std::unique_ptr<Case>> cases_;
+  std::vector<std::unique_ptr<Case>> cases_;    // null: no match
+  HashIndex case_of_;                           // by a hash of all that decides a case
 };
 
 /// A tensor that is alive while an Einsum runs that is joined to a spine.
@@ -132,18 +148,18 @@ struct SpineJoiner::Case {
   std::vector<std::uint32_t> rank;     // per loop: order of all but its extent
   std::vector<std::size_t> block_end;  // loops of one block may be permuted
   std::vector<AliveTensor> alive;      // ascending by tensor
-  std::unordered_map<std::uint64_t, std::uint32_t> structure;  // by order of the loops
+  Spine joined;                        // its loops as in `loops`, with some extents
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> structures;  // by order of the loops
 };
 
-inline double bits_of(const AliveTensor& tensor, const CompactSpine& prefix,
-                      const CompactSpine& next) {
+inline double bits_of(const AliveTensor& tensor, const SpineView& prefix, const SpineView& next) {
   return (tensor.before ? prefix : next).bits[tensor.position];
 }
 
 /// What a tensor adds to the reservation that it shares with others: while the Einsum runs, or
 /// after it.
 inline double own_bits(const SpineJoiner::Case& found, const AliveTensor& tensor, bool after,
-                       const CompactSpine& prefix, const CompactSpine& next) {
+                       const SpineView& prefix, const SpineView& next) {
   double common = 0;
   for (const std::uint32_t i : tensor.holders)
     if (const AliveTensor& holder = found.alive[i]; !after || holder.stays)

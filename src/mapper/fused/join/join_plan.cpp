@@ -4,14 +4,14 @@
 
 namespace sluice::fused {
 
-SpineJoiner::Case* JoinPlanner::match(const CompactSpine& prefix, const CompactSpine& next,
+SpineJoiner::Case* JoinPlanner::match(const SpineView& prefix, const SpineView& next,
                                       std::size_t einsum) {
   SpineJoiner::Case* const found = joiner_.match(prefix, next, einsum);
   SLUICE_CHECK(found != nullptr, "an edge of the exchange graph joins what does not match");
   return found;
 }
 
-const JoinPlan& JoinPlanner::plan(const CompactSpine& prefix, const CompactSpine& next,
+const JoinPlan& JoinPlanner::plan(const SpineView& prefix, const SpineView& next,
                                   std::size_t einsum) {
   const SpineJoiner::Case& found = *match(prefix, next, einsum);
   plan_.left_depth = prefix.extents.size();
@@ -40,12 +40,12 @@ const JoinPlan& JoinPlanner::plan(const CompactSpine& prefix, const CompactSpine
   return plan_;
 }
 
-CompactSpine JoinPlanner::joined(const CompactSpine& prefix, const CompactSpine& next,
+CompactSpine JoinPlanner::joined(const SpineView& prefix, const SpineView& next,
                                  std::size_t einsum) {
   SpineJoiner::Case* const found = match(prefix, next, einsum);
   CompactSpine spine;
   SpineJoiner::join(*found, prefix, next, &spine);
-  joiner_.settle(found, prefix, next, einsum, &spine);
+  joiner_.settle(found, &spine);
   return spine;
 }
 

@@ -36,14 +36,13 @@ class JoinPlanner {
       : joiner_(table, &uses.last), tracked_(tracked), uses_(uses) {}
 
   /// Joins Einsum number `einsum`; the plan of the call before is gone.
-  const JoinPlan& plan(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  const JoinPlan& plan(const SpineView& prefix, const SpineView& next, std::size_t einsum);
 
   /// The spine after such a join, closed loops dropped.
-  CompactSpine joined(const CompactSpine& prefix, const CompactSpine& next, std::size_t einsum);
+  CompactSpine joined(const SpineView& prefix, const SpineView& next, std::size_t einsum);
 
  private:
-  SpineJoiner::Case* match(const CompactSpine& prefix, const CompactSpine& next,
-                           std::size_t einsum);
+  SpineJoiner::Case* match(const SpineView& prefix, const SpineView& next, std::size_t einsum);
 
   SpineJoiner joiner_;
   const std::vector<TrackedMemory>& tracked_;
