@@ -168,6 +168,7 @@ void MonomialFactor::coupled(const std::vector<Above>& above, const Block& block
 /// What a backing node holds where an access sees these extents.
 void MonomialFactor::widen(const BoundIndex& index, const std::vector<Above>& above,
                            const std::vector<Row>& tiles, std::size_t n, double* extent) const {
+  double last = -1, held = 0;  // an access's extent, and what that holds, where it is tiled
   for (std::size_t s = 0; s < n; ++s) {
     const bool is_tiled =
         std::any_of(index.terms.begin(), index.terms.end(), [&](const BoundTerm& term) {
@@ -175,8 +176,11 @@ void MonomialFactor::widen(const BoundIndex& index, const std::vector<Above>& ab
           const auto i = static_cast<std::size_t>(at);
           return at >= 0 && tiles[i][s] < static_cast<double>(above[i].size);
         });
-    extent[s] = static_cast<double>(
-        is_tiled ? backing_extent(index, static_cast<std::int64_t>(extent[s])) : index.whole);
+    if (is_tiled && extent[s] != last) {  // neighbours are often alike
+      last = extent[s];
+      held = static_cast<double>(backing_extent(index, static_cast<std::int64_t>(last)));
+    }
+    extent[s] = is_tiled ? held : static_cast<double>(index.whole);
   }
 }
 

@@ -32,7 +32,10 @@ class Numbering {
   static constexpr std::uint32_t kFree = ~0U;
 
   std::uint32_t& slot_of(double value) {
-    std::size_t at = bits_of(value) & (slots_.size() - 1);
+    constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15ULL;  // of a product the upper bits are mixed
+    auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
+    bits ^= bits >> 29U;
+    std::size_t at = bits * kOdd >> shift_;
     while (slots_[at] != kFree && different_[slots_[at]] != value)
       at = (at + 1) & (slots_.size() - 1);
     return slots_[at];
@@ -40,11 +43,13 @@ class Numbering {
 
   void rehash(std::size_t size) {
     slots_.assign(size, kFree);
+    shift_ = 64 - std::countr_zero(size);
     for (std::uint32_t i = 0; i < different_.size(); ++i) slot_of(different_[i]) = i;
   }
 
   std::vector<double>& different_;
-  std::vector<std::uint32_t> slots_;
+  std::vector<std::uint32_t> slots_;  // a power of two of them
+  int shift_ = 0;                     // leaves as many bits as their number has
 };
 
 }  // namespace

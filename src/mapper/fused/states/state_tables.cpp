@@ -42,7 +42,8 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
   auto table = std::make_shared<StateTable>();
   table->states = enumerate_states(shape, cls, limits);
   constexpr std::size_t kBetween = 4096;
-  std::vector<std::int64_t> trips;
+  std::vector<std::int64_t> trips, last;
+  table->fused_of_state.reserve(table->states.size());
   for (std::size_t s = 0; s < table->states.size(); ++s) {
     if (s % kBetween == kBetween - 1 && is_cancelled(limits.cancel)) {
       table->states.trips.resize(s * table->states.n_loops);
@@ -51,8 +52,13 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
     trips.clear();
     for (std::size_t l = 0; l < cls.loops.size(); ++l)
       if (cls.loops[l].fused) trips.push_back(table->states.state(s)[l]);
+    if (s > 0 && trips == last) {  // often
+      table->fused_of_state.push_back(table->fused_of_state.back());
+      continue;
+    }
     const auto number = static_cast<std::uint32_t>(table->fused_number.size());
     table->fused_of_state.push_back(table->fused_number.try_emplace(trips, number).first->second);
+    std::swap(trips, last);
   }
   lay_side_by_side(&table->states);
   for (const auto& [fused, number] : table->fused_number)
@@ -116,19 +122,24 @@ StateTrie& StateTable::trie(const std::vector<std::uint32_t>& order) {
 
 Column StateTable::column_of(const std::vector<double>& values) const {
   Column column;
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  column.values = PackedValues(values);
+  column.hash = column.values.hash();
+  const std::vector<double>& different = column.values.different();
+  const auto [least, most] = std::minmax_element(different.begin(), different.end());
   column.minimum = *least;
   column.maximum = *most;
   column.low.assign(fused_number.size(), *most);
   column.high.assign(fused_number.size(), *least);
-  for (std::size_t s = 0; s < values.size(); ++s) {
-    double& low = column.low[fused_of_state[s]];
-    double& high = column.high[fused_of_state[s]];
-    low = std::min(low, values[s]);
-    high = std::max(high, values[s]);
+  for (std::size_t s = 0; s < values.size();) {  // states of one fused number often stand together
+    const std::uint32_t fused = fused_of_state[s];
+    double low = column.low[fused], high = column.high[fused];
+    for (; s < values.size() && fused_of_state[s] == fused; ++s) {
+      low = std::min(low, values[s]);
+      high = std::max(high, values[s]);
+    }
+    column.low[fused] = low;
+    column.high[fused] = high;
   }
-  column.values = PackedValues(values);
-  column.hash = column.values.hash();
   return column;
 }
 
@@ -150,15 +161,20 @@ void StateTable::number(const Column* column) {
 std::shared_ptr<StateTable> StateTables::table_of(const EinsumShape& shape,
                                                   const VariableClass& cls,
                                                   const ClassLimits& limits) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<StateTable>& table = tables_[class_key(cls, limits)];
-  if (table == nullptr) table = make_table(shape, cls, limits);
-  return table;
+  std::vector<std::int64_t> key = class_key(cls, limits);
+  const auto own = [&]() -> Table& {
+    const std::lock_guard lock(mutex_);
+    return tables_[std::move(key)];
+  };
+  Table& table = own();  // it stays where it is
+  std::call_once(table.once, [&] { table.made = make_table(shape, cls, limits); });
+  return table.made;
 }
 
 void StateTables::forget_tries() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [key, table] : tables_) table->forget_tries();
+  for (const auto& [key, table] : tables_)
+    if (table.made != nullptr) table.made->forget_tries();
 }
 
 }  // namespace sluice::fused

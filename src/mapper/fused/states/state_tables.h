@@ -155,12 +155,17 @@ class StateTables {
  public:
   std::shared_ptr<StateTable> table_of(const EinsumShape& shape, const VariableClass& cls,
                                        const ClassLimits& limits);
-  /// As StateTable's, of all of them.
+  /// As StateTable's, of all of them. Not while others use them.
   void forget_tries();
 
  private:
+  struct Table {
+    std::once_flag once;
+    std::shared_ptr<StateTable> made;
+  };
+
   std::mutex mutex_;
-  std::map<std::vector<std::int64_t>, std::shared_ptr<StateTable>> tables_;
+  std::map<std::vector<std::int64_t>, Table> tables_;
 };
 
 }  // namespace sluice::fused
