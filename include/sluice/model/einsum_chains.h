@@ -95,8 +95,11 @@ class EinsumChains {
   /// Calls its argument once for each index below a number, in any order or at the same time.
   using Parallel = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
   /// The least energy of all spreads (J), or `limit`, if that is less. `cancel` ends it, with a
-  /// bound that may be lower; may be null.
-  double least_energy(double limit, const Parallel& parallel, const std::atomic<bool>* cancel);
+  /// bound that may be lower; may be null. None where it takes lattices of more than so many
+  /// states.
+  std::optional<double> least_energy(double limit, const Parallel& parallel,
+                                     const std::atomic<bool>* cancel,
+                                     double most_states = std::numeric_limits<double>::infinity());
   /// What an objective makes of an energy (J) and a time (s) of the Einsum: grows with both.
   using Price = std::function<double(double energy_j, double seconds)>;
   /// Raises the price of the spread towards that of its cheapest chain, a step at a time, each
@@ -146,6 +149,7 @@ class EinsumChains {
   struct Way;
   static constexpr std::size_t kMostListed = 200'000;
   void list(std::size_t way, std::size_t from);
+  double n_states_of(std::size_t spread) const;
   std::vector<SpreadBound> spreads_;
   bool know_costs_ = true;
   std::vector<std::unique_ptr<Way>> ways_;  ///< one for each compute that accepts the Einsum

@@ -237,8 +237,9 @@ bool EinsumChains::know_all() const {
 }
 
 /// Some at once, those first that may have it.
-double EinsumChains::least_energy(double limit, const Parallel& parallel,
-                                  const std::atomic<bool>* cancel) {
+std::optional<double> EinsumChains::least_energy(double limit, const Parallel& parallel,
+                                                 const std::atomic<bool>* cancel,
+                                                 double most_states) {
   constexpr std::size_t kAtOnce = 8;
   using Open = std::pair<double, std::size_t>;  // bound, spread
   const auto price = [](double energy_j, double) { return energy_j; };
@@ -247,6 +248,7 @@ double EinsumChains::least_energy(double limit, const Parallel& parallel,
   };
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
   std::size_t n_known = 0;
+  double n_states = 0;  // of what was refined
   const auto add_new = [&] {
     for (; n_known < spreads_.size(); ++n_known) open.emplace(least_of(n_known), n_known);
   };
@@ -264,6 +266,8 @@ double EinsumChains::least_energy(double limit, const Parallel& parallel,
         some.push_back(s);
       add_new();
     }
+    for (const std::size_t s : some) n_states += n_states_of(s);
+    if (n_states > most_states) return std::nullopt;
     parallel(some.size(), [&](std::size_t i) { refine(some[i], price, limit, cancel); });
     for (const std::size_t s : some) limit = std::min(limit, least_of(s));
   }
@@ -436,13 +440,15 @@ double EinsumChains::instances_of(std::size_t index, ComponentId memory) const {
   return n;
 }
 
+double EinsumChains::n_states_of(std::size_t spread) const {
+  const ChainTensors& tensors = ways_[way_of_[spread]]->tensors;
+  return tensors.n_states(tensors.spreads->all()[index_in_way_[spread]]);
+}
+
 double EinsumChains::n_states(double limit) const {
   double n = 0;
-  for (std::size_t s = 0; s < spreads_.size(); ++s) {
-    if (!(spreads_[s].energy_j < limit)) continue;
-    const ChainTensors& tensors = ways_[way_of_[s]]->tensors;
-    n += tensors.n_states(tensors.spreads->all()[index_in_way_[s]]);
-  }
+  for (std::size_t s = 0; s < spreads_.size(); ++s)
+    if (spreads_[s].energy_j < limit) n += n_states_of(s);
   return n;
 }
 

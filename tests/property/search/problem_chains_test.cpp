@@ -131,7 +131,7 @@ TEST(ProblemChains, KnowWhatEachEinsumSpendsAmongOthers) {
     for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
       EinsumChains chains(problem, EinsumId(e), Counted::kWhole);
       least.push_back(
-          chains.know_all() ? chains.least_energy(kNoLimit, one_by_one, nullptr) / kRounding : 0);
+          chains.know_all() ? *chains.least_energy(kNoLimit, one_by_one, nullptr) / kRounding : 0);
     }
     for (const char* name : {"fused", "random", "random", "anneal"}) {
       options.objectives = {Objective::kEnergy};
@@ -187,7 +187,7 @@ TEST(ProblemChains, SayTheSameOfGroupsOfSpreads) {
       const auto& first = groups.spreads();
       n_grouped += std::any_of(first.begin(), first.end(),
                                [](const SpreadBound& own) { return own.is_group; });
-      const double least = lists.least_energy(kNoLimit, one_by_one, nullptr);
+      const double least = *lists.least_energy(kNoLimit, one_by_one, nullptr);
       EXPECT_EQ(groups.least_energy(kNoLimit, one_by_one, nullptr), least) << what;
       const double of_inner = least_constant(inner.ways(), e);
       if (of_inner < kNoLimit) {

@@ -118,7 +118,9 @@ std::optional<double> least_energy(const TileSearchContext& context, const Compi
 std::optional<double> least_by_chains(const TileSearchContext& context,
                                       const std::vector<CompiledTemplate>& compiled, double latency,
                                       double known) {
-  constexpr double kMostStates = 2e6;  // for each template, which takes about as long to search
+  // For each template, which takes about as long to search. Where there are more, some of them may
+  // be enough: what is known may be as good as can be.
+  constexpr double kMostStates = 2e6, kTried = 0.1;
   if (context.chained == nullptr) return std::nullopt;
   EinsumChains chains(*context.chained, context.shape->einsum, Counted::kWhole);
   if (!chains.know_all()) return std::nullopt;
@@ -129,12 +131,16 @@ std::optional<double> least_by_chains(const TileSearchContext& context,
           std::min(leakage, own.program.leak_w * std::max(latency, own.program.least_latency));
       n_templates += own.program.least_energy < known && !own.repeats;
     }
-  if (!(leakage < known) || chains.n_states(known - leakage) > kMostStates * n_templates)
-    return std::nullopt;
+  if (!(leakage < known)) return std::nullopt;
+  const double few = kMostStates * n_templates;
+  const bool are_few = chains.n_states(known - leakage) <= few;
   const auto in_parallel = [&](std::size_t count, const auto& body) {
     parallel_for(context.options->threads, count, body);
   };
-  return leakage + chains.least_energy(known - leakage, in_parallel, context.cancel);
+  const auto least =
+      chains.least_energy(known - leakage, in_parallel, context.cancel,
+                          are_few ? std::numeric_limits<double>::infinity() : kTried * few);
+  return least ? std::optional(leakage + *least) : std::nullopt;
 }
 
 /// Of all templates, those first that may cost the least; `loose` is a bound of each. One template
@@ -142,9 +148,10 @@ std::optional<double> least_by_chains(const TileSearchContext& context,
 template <class Least>
 double least_of_all(const TileSearchContext& context, const std::vector<CompiledTemplate>& compiled,
                     double known, double loose, double SimpleProgram::*bound, const Least& least) {
+  std::atomic<double> best{known * (1 - 1e-12)};  // what only equals it is not looked for
+  if (loose >= best) return best;
   const std::vector<std::uint32_t> order =
       distinct_templates(compiled, [&](const SimpleProgram& program) { return program.*bound; });
-  std::atomic<double> best{known * (1 - 1e-12)};  // what only equals it is not looked for
   std::atomic<bool> too_much{false};
   parallel_for(context.options->threads, order.size(), [&](std::size_t i) {
     const CompiledTemplate& own = compiled[order[i]];
