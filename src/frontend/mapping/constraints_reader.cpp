@@ -215,7 +215,11 @@ class ConstraintsReader {
   void fill(MapReader& map, LoopOrderConstraint& c) {
     c.einsum = names_.einsum(map.optional("einsum"));
     c.memory = memory(map);
-    c.order = variables(map.required("order"), c.einsum);
+    const YamlNode* order = map.required("order");
+    if (order != nullptr && order->is_sequence() && order->items.empty())
+      context_.error(*order, "a constraint on the order of loops that says nothing",
+                     "name rank variables, the outermost first");
+    c.order = variables(order, c.einsum);
   }
 
   void fill(MapReader& map, ScheduleConstraint& c) {

@@ -1,5 +1,8 @@
 #include "part_of_problem.h"
 
+#include <algorithm>
+
+#include "contains.h"
 #include "sluice/arch/outermost_memory.h"
 #include "sluice/support/error.h"
 
@@ -7,9 +10,26 @@ namespace sluice {
 
 namespace {
 
+/// Intermediates of the whole workload that an Einsum shares with Einsums outside of the part.
+TensorMask crossing_tensors(const BoundProblem& problem, EinsumId einsum,
+                            const std::vector<EinsumId>& part) {
+  const std::vector<TensorId>& tensors = problem[einsum].tensors;
+  TensorMask crossing = 0;
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    const std::vector<EinsumId> users = problem.roles.users(tensors[t]);
+    if (problem.roles.is_intermediate(tensors[t]) &&
+        !std::all_of(users.begin(), users.end(),
+                     [&](EinsumId user) { return contains(part, user); }))
+      crossing |= TensorMask{1} << t;
+  }
+  return crossing;
+}
+
 /// What the architecture says of the Einsum in the whole workload (`Intermediates` are others
-/// there), but for what the outermost memory is to hold: inputs and results of the part.
-void bind_as_in_whole(const BoundEinsum& whole, ComponentId outermost, BoundEinsum* part) {
+/// there), but for what the outermost memory is to hold: inputs and results of the part, and what
+/// others share (`crossing`).
+void bind_as_in_whole(const BoundEinsum& whole, ComponentId outermost, TensorMask crossing,
+                      BoundEinsum* part) {
   BoundComponent own = std::move(part->components[outermost.index()]);
   part->components = whole.components;
   part->computes = whole.computes;
@@ -17,7 +37,7 @@ void bind_as_in_whole(const BoundEinsum& whole, ComponentId outermost, BoundEins
   memory.keep = std::move(own.keep);
   memory.may_keep = std::move(own.may_keep);
   memory.back = std::move(own.back);
-  memory.asked = own.asked;
+  memory.asked = own.asked | crossing;
   memory.forbidden = own.forbidden;
 }
 
@@ -31,8 +51,12 @@ Result<BoundProblem> bind_part(const BoundProblem& problem, const std::vector<Ei
   auto bound = bind(part, problem.arch, problem.algorithms);
   const auto outermost = outermost_memory(problem.arch);
   if (!bound || !outermost) return bound;
-  for (std::size_t e = 0; e < einsums.size(); ++e)
-    bind_as_in_whole(problem[einsums[e]], *outermost, &bound->einsums[e]);
+  for (std::size_t e = 0; e < einsums.size(); ++e) {
+    const bool is_copy = whole[einsums[e]].is_copy_operation;
+    bind_as_in_whole(problem[einsums[e]], *outermost,
+                     is_copy ? 0 : crossing_tensors(problem, einsums[e], einsums),
+                     &bound->einsums[e]);
+  }
   bound->bounds = cost_bounds(*bound);
   return bound;
 }

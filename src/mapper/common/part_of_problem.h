@@ -7,8 +7,9 @@
 namespace sluice {
 
 /// The problem of some of a workload's Einsums, in this order, as if there were no others: tensors
-/// that the others make are inputs. Only what the outermost memory holds follows from that; all
-/// other rules of the architecture say what they say of these Einsums in the whole workload.
+/// that the others make are inputs. Only what the outermost memory holds follows from that, and it
+/// holds all that they share with others; all other rules of the architecture say what they say of
+/// these Einsums in the whole workload.
 BoundProblem part_of_problem(const BoundProblem& problem, const std::vector<EinsumId>& einsums);
 
 /// The same where rules of the architecture may need the other Einsums: diagnostics then.

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "mapper/common/asked_usage.h"
 #include "mapper/common/part_of_problem.h"
 #include "oracle/compare.h"
 #include "sluice/frontend/load.h"
@@ -35,6 +36,14 @@ void expect_equal(const LeastCosts& found, const LeastCosts& expected, std::uint
     EXPECT_NEAR((found.*number).bound, value, 1e-12 * value) << "seed " << seed;
     EXPECT_TRUE((found.*number).is_proven) << "seed " << seed;
   }
+}
+
+/// To exchange all tensors in the outermost memory is one of the ways to map a workload.
+void expect_alone_is_a_choice(const LeastCostsOfWorkload& found, std::uint64_t seed) {
+  for (Least LeastCosts::*number :
+       {&LeastCosts::traffic_bits, &LeastCosts::energy_j, &LeastCosts::latency_s})
+    EXPECT_LE((found.fused.*number).value, (found.alone.*number).value * (1 + 1e-12))
+        << "seed " << seed;
 }
 
 TEST(LeastCosts, AreWhatBruteForceFinds) {
@@ -70,6 +79,26 @@ TEST(LeastCosts, AreWhatBruteForceFinds) {
   EXPECT_GT(of_several, cases.count / 6);
 }
 
+TEST(LeastCosts, OfEinsumsAloneAreNoLessThanTogether) {
+  oracle::Extras plain = oracle::kProvenExtras;
+  plain.ports = plain.recurrences = plain.cycles = plain.stepped_usage = false;
+  const testing::RandomCases cases = testing::random_cases(60);
+  std::int64_t compared = 0;
+  for (std::int64_t i = 0; i < cases.count; ++i) {
+    const std::uint64_t seed = cases.seed + static_cast<std::uint64_t>(i);
+    const oracle::RandomCase drawn = oracle::random_case(seed, kSmallCases, plain);
+    if (drawn.problem.einsums.size() < 2 || asks_for_usage(drawn.problem.arch) ||
+        drawn.spec.memories.front().may_keep != "All")
+      continue;
+    const auto found = least_costs(drawn.problem, drawn.options, {});
+    if (!found || found->no_alone) continue;
+    SCOPED_TRACE(oracle::to_yaml(drawn.spec));
+    expect_alone_is_a_choice(*found, seed);
+    ++compared;
+  }
+  EXPECT_GT(compared, cases.count / 6);
+}
+
 // Two products of one size: the first one's weights have a place in the buffer, the second one's
 // have not. Nothing is exchanged, so that fused and alone are the same.
 TEST(LeastCosts, TellEinsumsApartThatAreKeptElsewhere) {
@@ -95,6 +124,47 @@ arch:
     EXPECT_EQ(found->alone.energy_j.value, found->fused.energy_j.value);
     EXPECT_EQ(found->alone.traffic_bits.value, found->fused.traffic_bits.value);
     EXPECT_FALSE(found->space.leaves_out.empty());
+  }
+}
+
+// What the Einsums exchange lies in the outermost memory, whatever its rules say of one alone:
+// there a state is an intermediate, or nothing is.
+TEST(LeastCosts, OfEinsumsAloneHaveWhatTheyExchangeInTheOutermostMemory) {
+  struct Case {
+    const char *workload, *main, *buffer;
+    double traffic_bits;
+  };
+  constexpr const char* kProduct = R"yaml(
+  rank_sizes: {M: 4, N: 8}
+  einsums: ["Z[m,n] = A[m] * B[n]", "Y[m] = sum(Z[m,n])"])yaml";
+  const Case cases[] = {{R"yaml(
+  rank_sizes: {I: 4, K: 2}
+  initial: {H: 0}
+  einsums: ["H[i+1,k] = H[i,k] + U[i,k]", "O[i] = sum(H[i+1,k])"])yaml",
+                         "{keep: ~Intermediates, may_keep: All}", "{may_keep: Outputs}", 288},
+                        {kProduct, "{keep: Intermediates, may_keep: All}", "{may_keep: All}", 512},
+                        {kProduct, "{may_keep: All}", "{may_keep: All}", 512}};
+  for (const Case& own : cases) {
+    const auto specs = load_specs_from_text(
+        {{"specs.yaml",
+          "workload:" + std::string(own.workload) + R"yaml(
+  bits_per_value: {All: 8}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: )yaml" +
+              own.main +
+              R"yaml(, actions: [{name: read, energy: 20, throughput: 8}, {name: write, energy: 20, throughput: 8}]}
+  - !Memory {name: Buffer, size: 2048, tensors: )yaml" +
+              own.buffer +
+              R"yaml(, actions: [{name: read, energy: 2, throughput: 64}, {name: write, energy: 2, throughput: 64}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+        {});
+    ASSERT_TRUE(specs.has_value());
+    const auto found = least_costs(*bind(*specs->workload, *specs->arch), {}, {});
+    ASSERT_TRUE(found.has_value());
+    expect_alone_is_a_choice(*found, 0);
+    EXPECT_EQ(found->alone.traffic_bits.value, own.traffic_bits) << own.workload << own.main;
   }
 }
 

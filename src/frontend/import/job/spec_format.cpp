@@ -198,8 +198,10 @@ bool is_of_other_tool(const YamlNode& document) {
       any_node(*arch->second, [](const YamlNode& node) { return node.tag == kBranches; }))
     return true;
   const auto constraints = sections.find("constraints");
-  return constraints != sections.end() &&
-         (constraints->second->is_sequence() || constraints->second->find("targets") != nullptr);
+  if (constraints == sections.end()) return false;
+  const bool is_list = constraints->second->is_sequence() && arch == sections.end() &&
+                       workload == sections.end();  // with these it is one of ours, and wrong
+  return is_list || constraints->second->find("targets") != nullptr;
 }
 
 }  // namespace
