@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
 
 #include "key_hash.h"
@@ -187,30 +186,35 @@ namespace {
 std::vector<std::uint32_t> front_of(const PointSet& points, bool each_once,
                                     const std::atomic<bool>* cancel) {
   const std::size_t n = points.size();
-  std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0U);
-  if (n <= 1) return order;
-  if (is_cancelled(cancel)) return {0};
+  if (n == 0) return {};
+  if (n == 1 || is_cancelled(cancel)) return {0};
   const PointSet reduced = differing_criteria(points, each_once);
   const std::size_t d = reduced.dimension;
   if (d == 0) return {0};
   // A point can only be dominated by one that is lexicographically smaller (or equal and earlier).
-  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
-    const double* x = reduced.point(a);
-    const double* y = reduced.point(b);
-    for (std::size_t k = 0; k < d; ++k)
+  struct Item {
+    double first;  // criterion
+    std::uint32_t point;
+  };
+  std::vector<Item> order(n);
+  for (std::uint32_t i = 0; i < n; ++i) order[i] = {reduced.point(i)[0], i};
+  const auto is_before = [&](const Item& a, const Item& b) {
+    if (a.first != b.first) return a.first < b.first;
+    const double* x = reduced.point(a.point);
+    const double* y = reduced.point(b.point);
+    for (std::size_t k = 1; k < d; ++k)
       if (x[k] != y[k]) return x[k] < y[k];
-    return a < b;
+    return a.point < b.point;
   };
   if (!sort_unless_cancelled(order.begin(), order.end(), is_before, cancel)) return {0};
   std::vector<std::uint32_t> front;
   Kept kept(d);
-  for (std::uint32_t i : order) {
-    const double* point = reduced.point(i);
+  for (const Item& item : order) {
+    const double* point = reduced.point(item.point);
     if (is_cancelled(cancel)) break;
     if (kept.dominate(point)) continue;
     kept.add(point);
-    front.push_back(i);
+    front.push_back(item.point);
   }
   std::sort(front.begin(), front.end());
   return front;
