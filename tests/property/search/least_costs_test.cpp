@@ -130,21 +130,22 @@ arch:
 // What the Einsums exchange lies in the outermost memory, whatever its rules say of one alone:
 // there a state is an intermediate, or nothing is.
 TEST(LeastCosts, OfEinsumsAloneHaveWhatTheyExchangeInTheOutermostMemory) {
-  struct Case {
+  struct Machine {
     const char *workload, *main, *buffer;
     double traffic_bits;
   };
   constexpr const char* kProduct = R"yaml(
   rank_sizes: {M: 4, N: 8}
   einsums: ["Z[m,n] = A[m] * B[n]", "Y[m] = sum(Z[m,n])"])yaml";
-  const Case cases[] = {{R"yaml(
+  const Machine cases[] = {
+      {R"yaml(
   rank_sizes: {I: 4, K: 2}
   initial: {H: 0}
   einsums: ["H[i+1,k] = H[i,k] + U[i,k]", "O[i] = sum(H[i+1,k])"])yaml",
-                         "{keep: ~Intermediates, may_keep: All}", "{may_keep: Outputs}", 288},
-                        {kProduct, "{keep: Intermediates, may_keep: All}", "{may_keep: All}", 512},
-                        {kProduct, "{may_keep: All}", "{may_keep: All}", 512}};
-  for (const Case& own : cases) {
+       "{keep: ~Intermediates, may_keep: All}", "{may_keep: Outputs}", 288},
+      {kProduct, "{keep: Intermediates, may_keep: All}", "{may_keep: All}", 512},
+      {kProduct, "{may_keep: All}", "{may_keep: All}", 512}};
+  for (const Machine& own : cases) {
     const auto specs = load_specs_from_text(
         {{"specs.yaml",
           "workload:" + std::string(own.workload) + R"yaml(

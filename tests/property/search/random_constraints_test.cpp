@@ -131,9 +131,12 @@ void check(const BoundProblem& problem, const MapperOptions& free, const Constra
     MapperOptions all = options;
     all.pruning.redundant_templates = false;
     const Reply of_all = answer_of("fused", problem, all);
-    if (of_all.is_proven()) ASSERT_EQ(fused.result.has_value(), of_all.result.has_value());
-    if (of_all.is_proven() && of_all.result)
+    if (of_all.is_proven()) {
+      ASSERT_EQ(fused.result.has_value(), of_all.result.has_value());
+    }
+    if (of_all.is_proven() && of_all.result) {
       ASSERT_NEAR(fused.value, of_all.value, 1e-12 * of_all.value);
+    }
     tally->ruled += !constraints.tiles.empty() || !constraints.loop_orders.empty();
   }
   for (const char* mapper : {"fused", "compound"}) {

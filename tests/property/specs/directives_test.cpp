@@ -271,7 +271,9 @@ TEST(Directives, OfRandomMappingsComeBack) {
     ASSERT_TRUE(back.has_value()) << to_string(back.error()) << text;
     ++n_said;
     const std::string said = kapla::to_text(*kapla::to_directives(*back, triple->problem));
-    if (layers->size() == 1) EXPECT_EQ(said, text);
+    if (layers->size() == 1) {
+      EXPECT_EQ(said, text);
+    }
     EXPECT_EQ(mapping_of(said, triple->problem), *back) << said;
     const auto again = evaluate(triple->problem, *back);
     ASSERT_TRUE(again.has_value())
