@@ -13,6 +13,7 @@ TEST(WholeActions, RoundUpWhatAnInstanceDoes) {
   EXPECT_EQ(whole_actions(4, 1, {8, 32}), 1);
   EXPECT_EQ(whole_actions(0, 3, {8, 32}), 0);
   EXPECT_EQ(whole_actions(0, 0, {8, 32}), 0);
+  EXPECT_EQ(whole_actions(5, 1, {0, 0}), 0);        // values without bits
   EXPECT_EQ(whole_actions(12, 3, {8, 32}), 3);      // 4 values each
   EXPECT_EQ(whole_actions(13, 3, {8, 32}), 3 * 2);  // 4 1/3 values each
   EXPECT_EQ(whole_actions(1, 3, {8, 32}), 3);
