@@ -10,9 +10,11 @@ namespace sluice {
 
 namespace {
 
-/// Intermediates of the whole workload that an Einsum shares with Einsums outside of the part.
+/// Intermediates of the whole workload that an Einsum shares with Einsums outside of the part; none
+/// of a copy, whose tensors lie in one memory wherever that is.
 TensorMask crossing_tensors(const BoundProblem& problem, EinsumId einsum,
                             const std::vector<EinsumId>& part) {
+  if (problem.workload[einsum].is_copy_operation) return 0;
   const std::vector<TensorId>& tensors = problem[einsum].tensors;
   TensorMask crossing = 0;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
@@ -30,18 +32,23 @@ TensorMask crossing_tensors(const BoundProblem& problem, EinsumId einsum,
 /// others share (`crossing`).
 void bind_as_in_whole(const BoundEinsum& whole, ComponentId outermost, TensorMask crossing,
                       BoundEinsum* part) {
-  BoundComponent own = std::move(part->components[outermost.index()]);
+  const BoundComponent own = std::move(part->components[outermost.index()]);
   part->components = whole.components;
   part->computes = whole.computes;
   BoundComponent& memory = part->components[outermost.index()];
-  memory.keep = std::move(own.keep);
-  memory.may_keep = std::move(own.may_keep);
-  memory.back = std::move(own.back);
-  memory.asked = own.asked | crossing;
-  memory.forbidden = own.forbidden;
+  take_rules(own, &memory);
+  memory.asked |= crossing;
 }
 
 }  // namespace
+
+void take_rules(const BoundComponent& from, BoundComponent* component) {
+  component->keep = from.keep;
+  component->may_keep = from.may_keep;
+  component->back = from.back;
+  component->asked = from.asked;
+  component->forbidden = from.forbidden;
+}
 
 Result<BoundProblem> bind_part(const BoundProblem& problem, const std::vector<EinsumId>& einsums) {
   const Workload& whole = problem.workload;
@@ -51,12 +58,9 @@ Result<BoundProblem> bind_part(const BoundProblem& problem, const std::vector<Ei
   auto bound = bind(part, problem.arch, problem.algorithms);
   const auto outermost = outermost_memory(problem.arch);
   if (!bound || !outermost) return bound;
-  for (std::size_t e = 0; e < einsums.size(); ++e) {
-    const bool is_copy = whole[einsums[e]].is_copy_operation;
+  for (std::size_t e = 0; e < einsums.size(); ++e)
     bind_as_in_whole(problem[einsums[e]], *outermost,
-                     is_copy ? 0 : crossing_tensors(problem, einsums[e], einsums),
-                     &bound->einsums[e]);
-  }
+                     crossing_tensors(problem, einsums[e], einsums), &bound->einsums[e]);
   bound->bounds = cost_bounds(*bound);
   return bound;
 }

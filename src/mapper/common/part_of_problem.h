@@ -19,4 +19,7 @@ Result<BoundProblem> bind_part(const BoundProblem& problem, const std::vector<Ei
 /// which width, follows from the whole.
 BoundProblem one_as_bound(const BoundProblem& problem, EinsumId einsum);
 
+/// Lets a component hold what another one may and must.
+void take_rules(const BoundComponent& from, BoundComponent* component);
+
 }  // namespace sluice

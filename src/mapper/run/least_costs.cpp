@@ -304,15 +304,8 @@ BoundProblem traffic_problem(const BoundProblem& problem) {
   SLUICE_CHECK(bound.has_value(), "a problem that was bound does not bind at other energies");
   // Of a part of a workload, rules say what they say of the whole.
   for (std::size_t e = 0; e < problem.einsums.size(); ++e)
-    for (std::size_t c = 0; c < arch.components.size(); ++c) {
-      const BoundComponent& from = problem.einsums[e].components[c];
-      BoundComponent& to = bound->einsums[e].components[c];
-      to.keep = from.keep;
-      to.may_keep = from.may_keep;
-      to.back = from.back;
-      to.asked = from.asked;
-      to.forbidden = from.forbidden;
-    }
+    for (std::size_t c = 0; c < arch.components.size(); ++c)
+      take_rules(problem.einsums[e].components[c], &bound->einsums[e].components[c]);
   bound->bounds = cost_bounds(*bound);
   return std::move(*bound);
 }

@@ -20,8 +20,8 @@ double rounded_up(double quotient) {
 }  // namespace
 
 double whole_actions(std::int64_t count, std::int64_t instances, const Rate& rate) {
-  if (count == 0) return 0;       // there need not be an instance then
-  if (rate.times == 0) return 0;  // values without bits, of which an action may be none as well
+  // There need not be an instance then, nor bits of an action.
+  if (count == 0 || rate.times == 0) return 0;
   const auto all = static_cast<double>(instances);
   if (!is_whole(rate.times) || !is_whole(rate.per))
     return all * rounded_up(rate.of(static_cast<double>(count) / all));

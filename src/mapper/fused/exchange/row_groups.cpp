@@ -4,8 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "mapper/common/hash_tables.h"
-#include "mapper/common/key_hash.h"
+#include "mapper/common/numbered.h"
 #include "mapper/common/parallel.h"
 
 namespace sluice::fused {
@@ -61,12 +60,10 @@ class Groups {
   explicit Groups(std::vector<PmappingGroup>* groups) : groups_(*groups) {}
 
   std::uint32_t number(std::uint64_t hash, PmappingGroup group) {
-    const auto next = static_cast<std::uint32_t>(groups_.size());
-    for (;; hash = KeyHash::mix(hash + 1)) {
-      const auto [number, is_new] = index_.try_emplace(hash, next);
-      if (is_new) groups_.push_back(std::move(group));
-      if (is_new || *groups_[number].compatibility == *group.compatibility) return number;
-    }
+    return number_in(
+        &index_, hash, groups_.size(),
+        [&](std::uint32_t known) { return *groups_[known].compatibility == *group.compatibility; },
+        [&] { groups_.push_back(std::move(group)); });
   }
 
  private:

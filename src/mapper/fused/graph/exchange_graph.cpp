@@ -7,7 +7,6 @@
 
 #include "exchange_bound.h"
 #include "group_index.h"
-#include "mapper/common/key_hash.h"
 #include "mapper/common/parallel.h"
 #include "mapper/common/pool.h"
 #include "sluice/mapper/leftovers.h"
@@ -15,12 +14,6 @@
 
 namespace sluice::fused {
 namespace {
-
-std::uint64_t hash_of(const SpineView& spine) {
-  std::uint64_t hash = KeyHash::mix(spine.structure + 1);
-  for (std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
-  return hash;
-}
 
 class Connector {
  public:
@@ -221,8 +214,8 @@ class Connector {
     std::vector<EnergyLatency> least;  // per spine after
     std::vector<ExchangeEdge> edges;
 
-    std::uint32_t add(std::uint64_t hash, const SpineView& spine, const EnergyLatency& cost) {
-      const std::uint32_t to = after.number(hash, spine);
+    std::uint32_t add(const SpineView& spine, const EnergyLatency& cost) {
+      const std::uint32_t to = after.number(spine);
       if (to == least.size()) least.push_back(cost);
       least[to].energy = std::min(least[to].energy, cost.energy);
       least[to].latency = std::min(least[to].latency, cost.latency);
@@ -241,7 +234,7 @@ class Connector {
       number.clear();
       const SpineList& spines = part.after.spines();
       for (std::uint32_t s = 0; s < spines.size(); ++s)
-        number.push_back(all.add(part.after.hash(s), spines[s], part.least[s]));
+        number.push_back(all.add(spines[s], part.least[s]));
       for (ExchangeEdge edge : part.edges) {
         edge.to = number[edge.to];
         all.edges.push_back(edge);
@@ -275,7 +268,7 @@ class Connector {
       SpineJoiner::join(*match, before, own, &joined);
       if (options_.drop_dead_ends && index_ && !index_->finds(joined)) continue;
       worker->joiner.settle(match, &joined);
-      result->edges.push_back({p, g, result->add(hash_of(joined), joined, cost)});
+      result->edges.push_back({p, g, result->add(joined, cost)});
     }
   }
 

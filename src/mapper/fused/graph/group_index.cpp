@@ -59,8 +59,7 @@ GroupIndex::GroupIndex(const SpineTable& table, const SpineList& groups,
   for (Part& part : parts) {
     std::vector<std::uint32_t> number;
     const std::vector<Blocks> blocks = part.blocks.take();
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      number.push_back(blocks_.number(part.hashes[b], blocks[b]));
+    for (const Blocks& own : blocks) number.push_back(blocks_.number(hash_of(own), own));
     for (std::size_t i = 0; i < part.keys.size(); ++i) {
       list.push_back(
           list_of_.try_emplace(part.keys[i], static_cast<std::uint32_t>(list_of_.size())).first);
@@ -69,14 +68,13 @@ GroupIndex::GroupIndex(const SpineTable& table, const SpineList& groups,
     part = {};
   }
   // List by list, in the order of the groups; then in that of their blocks.
-  ends_.assign(list_of_.size() + 1, 0);
-  for (const std::uint32_t l : list) ++ends_[l + 1];
-  for (std::size_t l = 1; l < ends_.size(); ++l) ends_[l] += ends_[l - 1];
+  first_.assign(list_of_.size() + 2, 0);
+  for (const std::uint32_t l : list) ++first_[l + 2];
+  for (std::size_t l = 1; l < first_.size(); ++l) first_[l] += first_[l - 1];
   entries_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) entries_[ends_[list[i]]++] = entries[i];
-  ends_.pop_back();
-  for (std::size_t l = 0; l < ends_.size(); ++l)
-    std::stable_sort(entries_.begin() + (l == 0 ? 0 : ends_[l - 1]), entries_.begin() + ends_[l],
+  for (std::size_t i = 0; i < n; ++i) entries_[first_[list[i] + 1]++] = entries[i];
+  for (std::size_t l = 0; l < list_of_.size(); ++l)
+    std::stable_sort(entries_.begin() + first_[l], entries_.begin() + first_[l + 1],
                      [](const Entry& a, const Entry& b) { return a.blocks < b.blocks; });
 }
 
@@ -90,9 +88,7 @@ void GroupIndex::add(const SpineView& group, std::uint32_t number, std::size_t d
   const std::size_t last = own->extents.size();
   const std::size_t n_ends = own->ends.size();
   const std::size_t first = last == depth ? depth : n_ends < 2 ? 0 : own->ends[n_ends - 2];
-  const std::uint64_t hash = hash_of(*own);
-  const std::uint32_t shape = part->blocks.number(hash, *own);
-  if (shape == part->hashes.size()) part->hashes.push_back(hash);
+  const std::uint32_t shape = part->blocks.number(hash_of(*own), *own);
   std::uint64_t sum = 0;
   for (std::size_t l = 0; l < first; ++l) sum += hash_of_loop(own->extents[l]);
   const std::size_t before = part->keys.size();
@@ -159,7 +155,7 @@ void GroupIndex::find(const SpineView& spine, Blocks* own,
   find_blocks(spine, spine.extents.size(), own);
   bool agrees = false;
   const Entry* last = nullptr;
-  for (std::uint32_t i = list == 0 ? 0 : ends_[list - 1]; i < ends_[list]; ++i) {
+  for (std::uint32_t i = first_[list]; i < first_[list + 1]; ++i) {
     const Entry& entry = entries_[i];
     if (last == nullptr || entry.blocks != last->blocks)
       agrees = agree(*own, blocks_[entry.blocks]);

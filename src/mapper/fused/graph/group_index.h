@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/common/hash_tables.h"
 #include "mapper/common/numbered.h"
 #include "spine_list.h"
 
@@ -47,7 +46,6 @@ class GroupIndex {
     std::vector<std::uint64_t> keys;
     std::vector<Entry> entries;  ///< per key
     Numbered<Blocks> blocks;
-    std::vector<std::uint64_t> hashes;  ///< per number in `blocks`
   };
 
   std::uint64_t key_of(const SpineView& spine) const;
@@ -58,9 +56,9 @@ class GroupIndex {
 
   const SpineTable* table_;
   std::vector<std::pair<std::size_t, std::size_t>> shared_;
-  HashIndex list_of_;                // by key
-  std::vector<std::uint32_t> ends_;  // per list
-  std::vector<Entry> entries_;       // list by list, ascending by blocks, group
+  HashIndex list_of_;                 // by key
+  std::vector<std::uint32_t> first_;  // per list: its first entry, and where the last one ends
+  std::vector<Entry> entries_;        // list by list, ascending by blocks, group
   Numbered<Blocks> blocks_;
 };
 

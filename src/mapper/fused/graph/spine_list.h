@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/common/hash_tables.h"
+#include "mapper/common/numbered.h"
 #include "spine_table.h"
 
 namespace sluice::fused {
@@ -43,24 +43,18 @@ class SpineList {
 /// Different spines, in the order in which they were first seen.
 class NumberedSpines {
  public:
-  std::uint32_t number(std::uint64_t hash, const SpineView& spine) {
-    const auto next = static_cast<std::uint32_t>(spines_.size());
-    for (std::uint64_t key = hash;; key = KeyHash::mix(key + 1)) {
-      const auto [number, is_new] = index_.try_emplace(key, next);
-      if (is_new) {
-        spines_.add(spine);
-        hashes_.push_back(hash);
-      }
-      if (is_new || spines_[number] == spine) return number;
-    }
+  std::uint32_t number(const SpineView& spine) {
+    std::uint64_t hash = KeyHash::mix(spine.structure + 1);
+    for (const std::uint32_t extent : spine.extents) hash = KeyHash::mix(hash ^ (extent + 1));
+    return number_in(
+        &index_, hash, spines_.size(), [&](std::uint32_t known) { return spines_[known] == spine; },
+        [&] { spines_.add(spine); });
   }
   const SpineList& spines() const { return spines_; }
-  std::uint64_t hash(std::uint32_t number) const { return hashes_[number]; }
   SpineList take() { return std::move(spines_); }
 
  private:
   SpineList spines_;
-  std::vector<std::uint64_t> hashes_;  // per spine
   HashIndex index_;
 };
 

@@ -32,21 +32,27 @@ std::size_t SpineTable::ExtentHash::operator()(const Extent& extent) const {
   return hash;
 }
 
+/// Most are known.
+template <class Numbers, class Item>
+std::uint32_t SpineTable::number(const typename Numbers::key_type& key, const Item& item,
+                                 Numbers* numbers, Growing<Item>* items) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto at = numbers->find(key); at != numbers->end()) return at->second;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto [at, is_new] = numbers->try_emplace(key, static_cast<std::uint32_t>(items->size()));
+  if (is_new) items->push_back(item);
+  return at->second;
+}
+
 std::uint32_t SpineTable::number_extent(const SpineLoop& loop) {
   Extent extent{loop.spatial, loop.component, loop.dimension, loop.trips, loop.tile};
   if (!extent.spatial) {  // where it stands says nothing
     extent.component = ComponentId{};
     extent.dimension = 0;
   }
-  {
-    const std::shared_lock lock(mutex_);
-    if (const auto at = extent_number_.find(extent); at != extent_number_.end()) return at->second;
-  }
-  const std::lock_guard lock(mutex_);
-  const auto [at, inserted] =
-      extent_number_.try_emplace(extent, static_cast<std::uint32_t>(extents_.size()));
-  if (inserted) extents_.push_back(extent);
-  return at->second;
+  return number(extent, extent, &extent_number_, &extents_);
 }
 
 namespace {
@@ -81,17 +87,7 @@ Key key_of_structure(const Spine& spine) {
 }  // namespace
 
 std::uint32_t SpineTable::number_structure(const Spine& spine) {
-  Key key = key_of_structure(spine);
-  {
-    const std::shared_lock lock(mutex_);
-    if (const auto at = structure_number_.find(key); at != structure_number_.end())
-      return at->second;
-  }
-  const std::lock_guard lock(mutex_);
-  const auto [at, inserted] =
-      structure_number_.try_emplace(std::move(key), static_cast<std::uint32_t>(structures_.size()));
-  if (inserted) structures_.push_back(spine);
-  return at->second;
+  return number(key_of_structure(spine), spine, &structure_number_, &structures_);
 }
 
 CompactSpine SpineTable::compact(const Spine& spine) {

@@ -37,9 +37,6 @@ struct CompactSpine {
   std::vector<std::uint64_t> exchanges;
   std::vector<double> bits;
   operator SpineView() const { return {structure, extents, exchanges, bits}; }
-  bool operator==(const CompactSpine& other) const {
-    return structure == other.structure && extents == other.extents;
-  }
 };
 
 /// Numbers spines: several threads may use it at once. Which number a spine has depends on who
@@ -84,6 +81,9 @@ class SpineTable {
     std::size_t operator()(const Extent& extent) const;
   };
 
+  template <class Numbers, class Item>
+  std::uint32_t number(const typename Numbers::key_type& key, const Item& item, Numbers* numbers,
+                       Growing<Item>* items);
   std::uint32_t number_extent(const SpineLoop& loop);
 
   std::shared_mutex mutex_;

@@ -10,7 +10,7 @@ namespace sluice::fused {
 namespace {
 
 std::uint64_t bits_of(double value) {
-  return KeyHash::mix(std::bit_cast<std::uint64_t>(value + 0.0));  // -0 is 0
+  return std::bit_cast<std::uint64_t>(value + 0.0);  // -0 is 0
 }
 
 /// Numbers different values in the order in which they are asked for first.
@@ -33,7 +33,7 @@ class Numbering {
 
   std::uint32_t& slot_of(double value) {
     constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15ULL;  // of a product the upper bits are mixed
-    auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
+    std::uint64_t bits = bits_of(value);
     bits ^= bits >> 29U;
     std::size_t at = bits * kOdd >> shift_;
     while (slots_[at] != kFree && different_[slots_[at]] != value)
@@ -77,7 +77,7 @@ PackedValues::PackedValues(const std::vector<double>& values) {
 
 std::uint64_t PackedValues::hash() const {
   std::uint64_t hash = size();
-  for (const double value : different_) hash = KeyHash::mix(hash ^ bits_of(value));
+  for (const double value : different_) hash = KeyHash::mix(hash ^ KeyHash::mix(bits_of(value)));
   constexpr std::size_t kAtOnce = 4;
   for (std::size_t i = 0; i < size(); i += kAtOnce) {
     std::uint64_t numbers = 0;
