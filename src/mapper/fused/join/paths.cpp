@@ -120,6 +120,22 @@ ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& co
   return graph;
 }
 
+/// Distinct Einsums: first those with few rows to price, then those with most. What these cost is
+/// often far above its bound, and all that are left have less to price once that is known.
+std::vector<std::size_t> Search::order_along_paths() const {
+  constexpr double kFew = 1.0 / 32;  // of the most
+  std::vector<std::size_t> order = distinct_;
+  double most = 0;
+  for (const std::size_t e : order) most = std::max(most, rows_to_price(e));
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const double rows_a = rows_to_price(a), rows_b = rows_to_price(b);
+    const bool few_a = rows_a < kFew * most, few_b = rows_b < kFew * most;
+    if (few_a != few_b) return few_a;
+    return few_a ? rows_a < rows_b : rows_a > rows_b;
+  });
+  return order;
+}
+
 /// Prices what lies on paths whose bound is below the limit: first the bound of all rows, then of
 /// what is priced of the Einsums before. With a beam some of it.
 void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
@@ -133,7 +149,7 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
     return n_edges <= kSmall || rows_to_price(e) > kMany * static_cast<double>(n_edges);
   };
   std::size_t done = 0;
-  for (const std::size_t e : pricing_order()) {
+  for (const std::size_t e : order_along_paths()) {
     if (done == 0 || is_worth_it(e)) paths->update(limit);
     if (cancelled() || paths->least(limit) == kInfiniteBound) return;
     ExchangeBounds exchange_bounds{&rows_[e].of_row,

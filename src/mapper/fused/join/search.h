@@ -86,6 +86,7 @@ class Search {
   ExchangeGraph connect_rows(const std::vector<std::vector<LowerHull>>& costs);
   void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                    std::size_t beam, ThroughBounds* paths);
+  std::vector<std::size_t> order_along_paths() const;
   void scout_along(const std::vector<SearchBound>& bounds, const ThroughBounds& all, double root);
   JoinResult search_along_paths(const std::vector<SearchBound>& bounds,
                                 const ExchangeAgreement& agreement);
