@@ -26,17 +26,6 @@ struct EdgesBy {
 
 }  // namespace
 
-ThroughBounds::ThroughBounds(ExchangeGraph graph, std::vector<std::vector<LowerHull>> costs,
-                             int threads)
-    : graph_(std::move(graph)), costs_(costs.size()), threads_(threads) {
-  for (std::size_t e = 0; e < costs.size(); ++e) set_costs(e, std::move(costs[e]));
-}
-
-void ThroughBounds::set_costs(std::size_t einsum, std::vector<LowerHull> costs) {
-  costs_[einsum].clear();
-  for (const LowerHull& hull : costs) costs_[einsum].push_back(small(hull));
-}
-
 ThroughBounds::SmallHull ThroughBounds::small(const LowerHull& hull) {
   if (hull.size() > kCorners) return small(coarser(hull, kCorners));
   SmallHull result;
@@ -52,6 +41,7 @@ ThroughBounds::Hulls ThroughBounds::extend(std::size_t einsum, const Hulls& beyo
                                            std::uint32_t ExchangeEdge::*other,
                                            std::size_t n_spines) const {
   const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
+  const HullList& costs = *costs_[einsum];
   const EdgesBy by(edges, n_spines, at);
   Hulls result(n_spines);
   parallel_chunks(threads_, n_spines, kChunk, [&](std::size_t first, std::size_t last) {
@@ -60,7 +50,7 @@ ThroughBounds::Hulls ThroughBounds::extend(std::size_t einsum, const Hulls& beyo
       points.clear();
       for (std::uint32_t i = by.first[s]; i < by.first[s + 1]; ++i) {
         const ExchangeEdge& edge = edges[by.order[i]];
-        add_sum(costs_[einsum][edge.group].points(), beyond[edge.*other].points(), &points);
+        add_sum(costs[edge.group], beyond[edge.*other].points(), &points);
       }
       to_lower_hull(&points);
       result[s] = small(points);
@@ -72,13 +62,14 @@ ThroughBounds::Hulls ThroughBounds::extend(std::size_t einsum, const Hulls& beyo
 void ThroughBounds::drop_hopeless(std::size_t einsum, const Hulls& before, const Hulls& after,
                                   const SearchBound& bound) {
   std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
+  const HullList& costs = *costs_[einsum];
   std::vector<char> hopeless(edges.size(), 0);
   parallel_chunks(threads_, edges.size(), kChunk, [&](std::size_t first, std::size_t last) {
     std::vector<EnergyLatency> begun, whole;
     for (std::size_t i = first; i < last; ++i) {
       begun.clear();
       whole.clear();
-      add_sum(before[edges[i].from].points(), costs_[einsum][edges[i].group].points(), &begun);
+      add_sum(before[edges[i].from].points(), costs[edges[i].group], &begun);
       add_sum(begun, after[edges[i].to].points(), &whole);  // of nothing and anything: nothing
       hopeless[i] = std::all_of(whole.begin(), whole.end(), [&](const EnergyLatency& point) {
         return bound.active &&
@@ -133,8 +124,8 @@ void ThroughBounds::update(const SearchBound& bound) {
 
 std::vector<LowerHull> ThroughBounds::others(std::size_t einsum) {
   const std::vector<ExchangeEdge>& edges = graph_.edges[einsum];
-  const EdgesBy by(edges, costs_[einsum].size(), &ExchangeEdge::group);
-  std::vector<LowerHull> result(costs_[einsum].size());
+  const EdgesBy by(edges, costs_[einsum]->size(), &ExchangeEdge::group);
+  std::vector<LowerHull> result(costs_[einsum]->size());
   parallel_chunks(threads_, result.size(), kChunk, [&](std::size_t first, std::size_t last) {
     std::vector<EnergyLatency> points;
     for (std::size_t g = first; g < last; ++g) {

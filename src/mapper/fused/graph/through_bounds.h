@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "exchange_graph.h"
@@ -15,12 +17,16 @@ namespace sluice::fused {
 /// dropped.
 class ThroughBounds {
  public:
-  /// `bound`: what must be beaten. `costs`: per Einsum and group a lower-left hull; empty: the
-  /// group has no pmapping.
-  ThroughBounds(ExchangeGraph graph, std::vector<std::vector<LowerHull>> costs, int threads);
+  static constexpr std::size_t kCorners = 6;  ///< of a hull: more of them tell little
+  /// Of the groups of one Einsum lower-left hulls; empty: the group has no pmapping.
+  using Costs = std::shared_ptr<const HullList>;
+
+  /// `costs`: per Einsum.
+  ThroughBounds(ExchangeGraph graph, std::vector<Costs> costs, int threads)
+      : graph_(std::move(graph)), costs_(std::move(costs)), threads_(threads) {}
 
   /// What is now known of an Einsum's groups.
-  void set_costs(std::size_t einsum, std::vector<LowerHull> costs);
+  void set_costs(std::size_t einsum, Costs costs) { costs_[einsum] = std::move(costs); }
   /// Drops the edges on no path that may beat the bound, and the spines between them.
   void update(const SearchBound& bound);
   /// Per group of an Einsum: what the others cost at least, as of the last update; empty: no whole
@@ -32,7 +38,6 @@ class ThroughBounds {
   const ExchangeGraph& graph() const { return graph_; }
 
  private:
-  static constexpr std::size_t kCorners = 6;
   /// A hull of few corners, all in one place: there may be millions.
   struct SmallHull {
     std::uint32_t n = 0;
@@ -49,7 +54,7 @@ class ThroughBounds {
   void drop_unused(std::size_t layer);
 
   ExchangeGraph graph_;
-  std::vector<Hulls> costs_;        // per Einsum and group
+  std::vector<Costs> costs_;        // per Einsum
   std::vector<Hulls> completions_;  // per layer and spine
   std::vector<Hulls> beginnings_;   // the same
   int threads_;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "mapper/common/parallel.h"
 #include "mapper/fused/tiles/row_bounds.h"
@@ -154,6 +155,20 @@ std::vector<std::uint32_t> Search::order_of_templates(const TileSearchContext& c
   return all;
 }
 
+namespace {
+
+/// Templates are searched together as far as they have not too many rows: what they found takes
+/// memory until it is merged.
+std::size_t end_of_batch(const ExchangeSpace& space, std::size_t first) {
+  constexpr std::size_t kRows = 1 << 18;
+  std::size_t rows = 0, last = first;
+  while (last < space.skeleton_of.size() && rows < kRows)
+    rows += space.skeletons[space.skeleton_of[last++]].n_rows;
+  return last;
+}
+
+}  // namespace
+
 /// All pmappings of one Einsum worth joining, by the groups of its exchanges.
 PmappingTable Search::price(const TileSearchContext& of_einsum, const RowGroups& rows) {
   TileSearchContext context = of_einsum;
@@ -178,23 +193,32 @@ PmappingTable Search::price(const TileSearchContext& of_einsum, const RowGroups&
                                             : std::numeric_limits<double>::infinity();
     tell_bound();
   };
-  parallel_for(options_.threads, order.size(), [&](std::size_t i) {
-    if (cancelled()) return;
-    const std::uint32_t t = order[i];
-    results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t], t);
-    if (!cancelled() && context.beam == 0) close(t);
-  });
   PmappingTable table;
   table.templates = templates_[e];
-  merge_results(context, results, compiled_[e], rows, &table);
-  for (std::size_t t = 0; t < results.size(); ++t) {
-    const TemplateResult& result = results[t];
-    table.considered += cancelled() ? result.considered : compiled_[e][t].considered;
-    table.evaluated += result.evaluated;
-    if (result.miss.known &&
-        (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
-      table.miss = result.miss;
+  TableMerger merger(context, compiled_[e], rows);
+  std::size_t last = 0;
+  for (std::size_t first = 0; first < order.size(); first = last) {
+    last = context.starts != nullptr ? order.size() : end_of_batch(*context.space, first);
+    parallel_for(options_.threads, last - first, [&](std::size_t i) {
+      if (cancelled()) return;
+      const std::uint32_t t = order[first + i];
+      results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t], t);
+      if (!cancelled() && context.beam == 0) close(t);
+    });
+    if (context.starts != nullptr)
+      merger.add(results, 0, results.size());
+    else
+      merger.add(results, first, last);
+    for (std::size_t i = first; i < last; ++i) {
+      const TemplateResult result = std::exchange(results[order[i]], {});
+      table.considered += cancelled() ? result.considered : compiled_[e][order[i]].considered;
+      table.evaluated += result.evaluated;
+      if (result.miss.known &&
+          (!table.miss.known || result.miss.excess_bits < table.miss.excess_bits))
+        table.miss = result.miss;
+    }
   }
+  merger.finish(&table);
   for (const PmappingGroup& group : table.groups) table.kept += static_cast<double>(group.size());
   return table;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "mapper/common/parallel.h"
 #include "mapper/common/rounding.h"
@@ -59,11 +60,47 @@ std::vector<std::vector<EnergyLatency>> Search::bound_rows(const TileSearchConte
   return least;
 }
 
+namespace {
+
+/// Per group the hull of what its rows cost at least (per skeleton and row).
+ThroughBounds::Costs hulls_of_groups(const RowGroups& rows,
+                                     const std::vector<std::vector<EnergyLatency>>& least) {
+  std::vector<std::size_t> end(rows.groups.size() + 1, 0);  // of each group's points
+  for (const std::vector<std::uint32_t>& of_row : rows.of_row)
+    for (const std::uint32_t g : of_row) ++end[g + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<EnergyLatency> points(end.back());
+  std::vector<std::size_t> next(end.begin(), end.end() - 1);
+  for (std::size_t k = 0; k < least.size(); ++k)
+    for (std::size_t r = 0; r < least[k].size(); ++r)
+      points[next[rows.of_row[k][r]]++] = least[k][r];
+  const auto hulls = std::make_shared<HullList>();
+  std::vector<EnergyLatency> hull;
+  for (const std::uint32_t like : rows.like) {
+    hull.assign(points.data() + end[like], points.data() + end[like + 1]);
+    to_lower_hull(&hull);
+    hulls->add(coarser(hull, ThroughBounds::kCorners));
+  }
+  hulls->shrink_to_fit();
+  return hulls;
+}
+
+/// Per group the hull of what its pmappings cost.
+ThroughBounds::Costs hulls_of_groups(const PmappingTable& table) {
+  const auto hulls = std::make_shared<HullList>();
+  for (const PmappingGroup& group : table.groups)
+    hulls->add(coarser(hull_of(group), ThroughBounds::kCorners));
+  hulls->shrink_to_fit();
+  return hulls;
+}
+
+}  // namespace
+
 /// All exchanges that bounds leave and partners know, what each costs at least, and how they can
 /// follow each other.
 ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
                                  const ExchangeAgreement& agreement) {
-  std::vector<std::vector<LowerHull>> costs(shapes_.size());
+  std::vector<ThroughBounds::Costs> costs(shapes_.size());
   rows_.assign(shapes_.size(), {});
   for (const std::size_t e : distinct_) {
     if (cancelled()) return {{}, {}, 1};
@@ -73,14 +110,7 @@ ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
     const auto least = bound_rows(context);
     rows_[e] = rows_of(e);
     if (cancelled()) return {{}, {}, 1};
-    std::vector<LowerHull> points(rows_[e].groups.size());
-    for (std::size_t k = 0; k < least.size(); ++k)
-      for (std::size_t r = 0; r < least[k].size(); ++r)
-        points[rows_[e].of_row[k][r]].push_back(least[k][r]);
-    for (std::size_t g = 0; g < points.size(); ++g) {
-      const std::uint32_t like = rows_[e].like[g];
-      costs[e].push_back(like == g ? lower_hull(std::move(points[g])) : costs[e][like]);
-    }
+    costs[e] = hulls_of_groups(rows_[e], least);
   }
   for (std::size_t e = 0; e < shapes_.size(); ++e) costs[e] = costs[same_as_[e]];
   ExchangeGraph graph = connect_rows(costs);
@@ -90,7 +120,7 @@ ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
 
 /// The graph of all rows, by what they cost at least. (Each group has the bound as its only
 /// pmapping meanwhile: a copy of all groups would take too much memory.)
-ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& costs) {
+ExchangeGraph Search::connect_rows(const std::vector<std::shared_ptr<const HullList>>& costs) {
   std::vector<std::vector<double>> values(shapes_.size());
   for (const std::size_t e : distinct_) {
     std::size_t n = 0;
@@ -99,8 +129,8 @@ ExchangeGraph Search::connect_rows(const std::vector<std::vector<LowerHull>>& co
     double* value = values[e].data();
     for (std::size_t g = 0; g < rows_[e].groups.size(); ++g) {
       PmappingGroup& group = rows_[e].groups[g];
-      value[0] = costs[e][g].front().energy;
-      value[1] = costs[e][g].back().latency;
+      value[0] = (*costs[e])[g].front().energy;
+      value[1] = (*costs[e])[g].back().latency;
       group.values = value;
       group.count = 1;
       value += group.stride;
@@ -170,8 +200,7 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
     context.exchange_bounds = &exchange_bounds;
     PmappingTable table = price(context, rows_[e]);
     statistics_.mappings_evaluated += table.evaluated;
-    std::vector<LowerHull> hulls;
-    for (const PmappingGroup& group : table.groups) hulls.push_back(hull_of(group));
+    const ThroughBounds::Costs hulls = hulls_of_groups(table);
     for (std::size_t equal = 0; equal < shapes_.size(); ++equal)
       if (same_as_[equal] == e) paths->set_costs(equal, hulls);
     put_down(e, std::move(table), &done);
@@ -221,14 +250,9 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
 JoinResult Search::search_priced() {
   ExchangeGraph graph = connect(0);
   if (cancelled()) return {};
-  std::vector<std::vector<LowerHull>> costs(shapes_.size());
-  for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    if (same_as_[e] != e) {
-      costs[e] = costs[same_as_[e]];
-      continue;
-    }
-    for (const PmappingGroup& group : tables_[e]->groups) costs[e].push_back(hull_of(group));
-  }
+  std::vector<ThroughBounds::Costs> costs(shapes_.size());
+  for (std::size_t e = 0; e < shapes_.size(); ++e)
+    costs[e] = same_as_[e] != e ? costs[same_as_[e]] : hulls_of_groups(*tables_[e]);
   const auto scout = [&](const ThroughBounds& all, double root) {
     ThroughBounds paths = all;
     paths.update({.active = true,

@@ -83,7 +83,7 @@ class Search {
   std::vector<std::vector<EnergyLatency>> bound_rows(const TileSearchContext& context);
   ThroughBounds find_paths(const std::vector<SearchBound>& bounds,
                            const ExchangeAgreement& agreement);
-  ExchangeGraph connect_rows(const std::vector<std::vector<LowerHull>>& costs);
+  ExchangeGraph connect_rows(const std::vector<std::shared_ptr<const HullList>>& costs);
   void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                    std::size_t beam, ThroughBounds* paths);
   std::vector<std::size_t> order_along_paths() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,27 @@ struct EnergyLatency {
 /// it stands for lies on or above the lines through neighbours, right of the first and above the
 /// last.
 using LowerHull = std::vector<EnergyLatency>;
+
+/// Many hulls, their corners side by side.
+class HullList {
+ public:
+  std::size_t size() const { return first_.size() - 1; }
+  std::span<const EnergyLatency> operator[](std::size_t i) const {
+    return {corners_.data() + first_[i], first_[i + 1] - first_[i]};
+  }
+  void add(std::span<const EnergyLatency> corners) {
+    corners_.insert(corners_.end(), corners.begin(), corners.end());
+    first_.push_back(corners_.size());
+  }
+  void shrink_to_fit() {
+    first_.shrink_to_fit();
+    corners_.shrink_to_fit();
+  }
+
+ private:
+  std::vector<std::size_t> first_{0};
+  std::vector<EnergyLatency> corners_;
+};
 
 /// The hull of some points.
 LowerHull lower_hull(std::vector<EnergyLatency> points);
