@@ -49,7 +49,7 @@ class FactoredProblem {
           const std::vector<double> all = factor.of_all(states, nullptr);
           ASSERT_EQ(all.size(), states.size());
           for (std::size_t s = 0; s < states.size(); ++s)
-            ASSERT_EQ(all[s], factor.of(states.state(s)));
+            ASSERT_EQ(all[s], factor.of(states.state(s).data()));
         }
       }
     }

@@ -293,6 +293,8 @@ void keep_rows(const std::vector<std::vector<char>>& wanted, ExchangeSpace* spac
     skeleton.n_rows = kept;
     skeleton.trips.resize(kept * skeleton.n_places);
     skeleton.exchanges.resize(kept * n_shared);
+    skeleton.trips.shrink_to_fit();
+    skeleton.exchanges.shrink_to_fit();
   }
 }
 

@@ -118,4 +118,26 @@ RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
   return result;
 }
 
+void keep_groups(const std::vector<std::uint32_t>& kept, RowGroups* rows, ExchangeSpace* space) {
+  constexpr std::uint32_t kDropped = ~0U;
+  std::vector<std::uint32_t> number(rows->groups.size(), kDropped);
+  for (std::uint32_t k = 0; k < kept.size(); ++k) number[kept[k]] = k;
+  RowGroups result;
+  for (const std::uint32_t g : kept) {
+    result.groups.push_back(std::move(rows->groups[g]));
+    result.like.push_back(number[rows->like[g]]);
+  }
+  std::vector<std::vector<char>> wanted;
+  for (const std::vector<std::uint32_t>& of_row : rows->of_row) {
+    std::vector<char>& own = wanted.emplace_back();
+    std::vector<std::uint32_t>& left = result.of_row.emplace_back();
+    for (const std::uint32_t g : of_row) {
+      own.push_back(number[g] != kDropped);
+      if (number[g] != kDropped) left.push_back(number[g]);
+    }
+  }
+  *rows = std::move(result);
+  keep_rows(wanted, space);
+}
+
 }  // namespace sluice::fused

@@ -23,4 +23,8 @@ RowGroups group_rows(const BoundProblem& problem, const EinsumShape& shape,
                      const std::vector<Template>& templates, const ExchangeSpace& space,
                      std::size_t n_tracked, int threads, const std::atomic<bool>* cancel);
 
+/// Drops all groups but some (ascending; with each the one that it is like), and the rows of the
+/// others: their places in `kept` are their numbers from now on.
+void keep_groups(const std::vector<std::uint32_t>& kept, RowGroups* rows, ExchangeSpace* space);
+
 }  // namespace sluice::fused

@@ -26,6 +26,17 @@ struct EdgesBy {
 
 }  // namespace
 
+void ThroughBounds::keep_groups(std::size_t einsum, const std::vector<std::uint32_t>& kept) {
+  std::vector<std::uint32_t> number(costs_[einsum]->size(), 0);
+  const auto costs = std::make_shared<HullList>();
+  for (std::uint32_t k = 0; k < kept.size(); ++k) {
+    number[kept[k]] = k;
+    costs->add((*costs_[einsum])[kept[k]]);
+  }
+  for (ExchangeEdge& edge : graph_.edges[einsum]) edge.group = number[edge.group];
+  costs_[einsum] = costs;
+}
+
 ThroughBounds::SmallHull ThroughBounds::small(const LowerHull& hull) {
   if (hull.size() > kCorners) return small(coarser(hull, kCorners));
   SmallHull result;

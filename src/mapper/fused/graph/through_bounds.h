@@ -27,6 +27,9 @@ class ThroughBounds {
 
   /// What is now known of an Einsum's groups.
   void set_costs(std::size_t einsum, Costs costs) { costs_[einsum] = std::move(costs); }
+  /// Forgets all groups of an Einsum but some (ascending), among them those of its edges: their
+  /// places in `kept` are their numbers from now on.
+  void keep_groups(std::size_t einsum, const std::vector<std::uint32_t>& kept);
   /// Drops the edges on no path that may beat the bound, and the spines between them.
   void update(const SearchBound& bound);
   /// Per group of an Einsum: what the others cost at least, as of the last update; empty: no whole

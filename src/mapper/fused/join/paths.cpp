@@ -118,6 +118,26 @@ ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
   return {std::move(graph), std::move(costs), options_.threads};
 }
 
+/// Drops what lies on no path that may beat the known mapping, with its groups and rows: often four
+/// of five.
+void Search::keep_paths(ThroughBounds* paths) {
+  paths->update({.active = true, .objective = options_.objectives.front(), .limit = limit_});
+  for (const std::size_t e : distinct_) {
+    if (cancelled()) return;
+    std::vector<char> is_kept(rows_[e].groups.size(), 0);
+    for (std::size_t equal = 0; equal < shapes_.size(); ++equal)
+      if (same_as_[equal] == e)
+        for (const ExchangeEdge& edge : paths->graph().edges[equal])
+          is_kept[edge.group] = is_kept[rows_[e].like[edge.group]] = 1;
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t g = 0; g < is_kept.size(); ++g)
+      if (is_kept[g] != 0) kept.push_back(g);
+    keep_groups(kept, &rows_[e], &spaces_[e]);
+    for (std::size_t equal = 0; equal < shapes_.size(); ++equal)
+      if (same_as_[equal] == e) paths->keep_groups(equal, kept);
+  }
+}
+
 /// The graph of all rows, by what they cost at least. (Each group has the bound as its only
 /// pmapping meanwhile: a copy of all groups would take too much memory.)
 ExchangeGraph Search::connect_rows(const std::vector<std::shared_ptr<const HullList>>& costs) {
@@ -179,7 +199,7 @@ void Search::price_along(const std::vector<SearchBound>& bounds, const SearchBou
     return n_edges <= kSmall || rows_to_price(e) > kMany * static_cast<double>(n_edges);
   };
   std::size_t done = 0;
-  for (const std::size_t e : order_along_paths()) {
+  for (const std::size_t e : order_) {
     if (done == 0 || is_worth_it(e)) paths->update(limit);
     if (cancelled() || paths->least(limit) == kInfiniteBound) return;
     ExchangeBounds exchange_bounds{&rows_[e].of_row,
@@ -243,7 +263,11 @@ JoinResult Search::search_along_paths(const std::vector<SearchBound>& bounds,
   const auto narrow = [&](const SearchBound& limit, ThroughBounds* paths) {
     price_along(bounds, limit, 0, paths);
   };
-  return search_in_rounds(find_paths(bounds, agreement), scout, narrow);
+  ThroughBounds paths = find_paths(bounds, agreement);
+  if (cancelled()) return {};
+  order_ = order_along_paths();
+  if (!paths.graph().broken_at) keep_paths(&paths);
+  return search_in_rounds(std::move(paths), scout, narrow);
 }
 
 /// The best mapping, of tables that are priced.
@@ -260,13 +284,17 @@ JoinResult Search::search_priced() {
                   .limit = std::sqrt(root * limit_)});
     join_within(paths.graph(), 0, kJoinBeam);
   };
+  ThroughBounds paths{std::move(graph), std::move(costs), options_.threads};
+  if (!paths.graph().broken_at)
+    paths.update({.active = true, .objective = options_.objectives.front(), .limit = limit_});
   return search_in_rounds(
-      {std::move(graph), std::move(costs), options_.threads}, scout,
+      std::move(paths), scout,
       [](const SearchBound& limit, ThroughBounds* paths) { paths->update(limit); });
 }
 
-/// First all that may be little above the bound of the best path, then more and more, up to what is
-/// known, at once where that is near: each round does the work of those before again.
+/// `all` is up to date. First all that may be little above the bound of the best path, then more
+/// and more, up to what is known, at once where that is near: each round does the work of those
+/// before again.
 JoinResult Search::search_in_rounds(
     ThroughBounds all, const std::function<void(const ThroughBounds& all, double root)>& scout,
     const std::function<void(const SearchBound& limit, ThroughBounds* paths)>& narrow) {
@@ -283,7 +311,6 @@ JoinResult Search::search_in_rounds(
     return none;
   }
   SearchBound limit{.active = true, .objective = options_.objectives.front(), .limit = limit_};
-  all.update(limit);
   const double root = std::min(limit_, all.least(limit));
   open_bound_ = root;
   tell_bound();

@@ -84,6 +84,7 @@ class Search {
   ThroughBounds find_paths(const std::vector<SearchBound>& bounds,
                            const ExchangeAgreement& agreement);
   ExchangeGraph connect_rows(const std::vector<std::shared_ptr<const HullList>>& costs);
+  void keep_paths(ThroughBounds* paths);
   void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                    std::size_t beam, ThroughBounds* paths);
   std::vector<std::size_t> order_along_paths() const;
@@ -137,6 +138,7 @@ class Search {
   std::vector<TrackedMemory> tracked_;
   std::vector<bool> unlimited_;
   std::vector<RowGroups> rows_;              // per distinct Einsum: of its exchanges
+  std::vector<std::size_t> order_;           // in which distinct Einsums are priced along paths
   std::optional<MappedResult> best_so_far_;  // the scout's
   mutable std::atomic<double> met_objective_{std::numeric_limits<double>::infinity()};
   double open_bound_ = 0;  // objective of what is not searched: at least; 0: not known

@@ -118,14 +118,19 @@ ClassFactor::ClassFactor(const BoundEinsum& bound, const EinsumShape& shape, con
 std::vector<double> ClassFactor::of_all(const ClassStates& states,
                                         const std::atomic<bool>* cancel) {
   constexpr std::size_t kBlock = MonomialFactor::kBlock;
+  const bool is_even = states.is_narrow() && plain_ && fixed_.empty();
   std::vector<double> factors(states.size(), 0);
+  std::vector<std::int64_t> trips;
   for (std::size_t begin = 0; begin < factors.size() && !is_cancelled(cancel); begin += kBlock) {
     const std::size_t n = std::min(kBlock, factors.size() - begin);
-    if (!states.by_loop.empty() && plain_ && fixed_.empty()) {
+    if (is_even) {
       plain_->of_even(states, begin, n, &factors[begin]);
       continue;
     }
-    for (std::size_t s = begin; s < begin + n; ++s) factors[s] = of(states.state(s));
+    for (std::size_t s = begin; s < begin + n; ++s) {
+      states.copy(s, &trips);
+      factors[s] = of(trips.data());
+    }
   }
   return factors;
 }

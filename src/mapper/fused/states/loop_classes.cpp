@@ -101,14 +101,44 @@ std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template
   return classes;
 }
 
+void ClassStates::copy(std::size_t s, std::vector<std::int64_t>* trips) const {
+  trips->resize(narrow_.size());
+  for (std::size_t l = 0; l < narrow_.size(); ++l) (*trips)[l] = this->trips(s, l);
+}
+
+void ClassStates::add(const std::vector<std::int64_t>& trips) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (wide_.empty() &&
+      std::any_of(trips.begin(), trips.end(), [](std::int64_t own) { return own > kMost; }))
+    for (std::vector<std::int32_t>& own : narrow_) {
+      wide_.emplace_back(own.begin(), own.end());
+      own = {};
+    }
+  for (std::size_t l = 0; l < trips.size(); ++l)
+    if (wide_.empty())
+      narrow_[l].push_back(static_cast<std::int32_t>(trips[l]));
+    else
+      wide_[l].push_back(trips[l]);
+  ++n_;
+}
+
+void ClassStates::reserve(std::size_t n) {
+  for (std::vector<std::int32_t>& own : narrow_) own.reserve(n);
+}
+
+void ClassStates::resize(std::size_t n) {
+  n_ = n;
+  for (std::vector<std::int32_t>& own : narrow_)
+    if (wide_.empty()) own.resize(n);
+  for (std::vector<std::int64_t>& own : wide_) own.resize(n);
+}
+
 namespace {
 
 class StateEnumerator {
  public:
   StateEnumerator(const EinsumShape& shape, const VariableClass& cls, const ClassLimits& limits)
-      : shape_(shape), cls_(cls), limits_(limits) {
-    states_.n_loops = cls.loops.size();
-    trips_.assign(states_.n_loops, 1);
+      : shape_(shape), cls_(cls), limits_(limits), trips_(cls.loops.size(), 1) {
     // Loops of one step: each variable's own loops (fused ones of a joint class first), then the
     // joint loops with what is left of all variables together.
     for (std::uint32_t v : cls.variables) {
@@ -134,8 +164,8 @@ class StateEnumerator {
     list(kMany);
     if (n_ <= kMany) return std::move(states_);
     list(0);
-    states_.trips.reserve(n_ * states_.n_loops);
-    list(n_);
+    const std::size_t n = n_;
+    list(n, n);
     return std::move(states_);
   }
 
@@ -155,8 +185,9 @@ class StateEnumerator {
   };
 
   /// Lists up to so many; counts one more, or, with none to list, all.
-  void list(std::size_t most) {
-    states_.trips.clear();
+  void list(std::size_t most, std::size_t reserved = 0) {
+    states_ = ClassStates(trips_.size());
+    states_.reserve(reserved);
     n_ = 0;
     most_ = most;
     choose(0, 0, {steps_[0].size, steps_[0].size}, 0, 0);
@@ -200,7 +231,7 @@ class StateEnumerator {
   void next_step(std::size_t step, int fused_total) {
     if (step + 1 == steps_.size()) {
       if (!tiles_within_limits()) return;
-      if (n_++ < most_) states_.trips.insert(states_.trips.end(), trips_.begin(), trips_.end());
+      if (n_++ < most_) states_.add(trips_);
       return;
     }
     const bool joint_step = joint() && step + 2 == steps_.size();

@@ -38,16 +38,37 @@ struct VariableClass {
 std::vector<VariableClass> make_classes(const EinsumShape& shape, const Template& templ,
                                         bool merge_equal);
 
-/// All tile-shape choices of one class: `trips[state * n_loops + loop]` (see trip_choices.h).
-struct ClassStates {
-  std::size_t n_loops = 0;
-  std::vector<std::int64_t> trips;
-  /// Per loop the trips of all states side by side; empty: some tiles are uneven, or trips too
-  /// many.
-  std::vector<std::int32_t> by_loop;
-  std::size_t size() const { return n_loops == 0 ? 1 : trips.size() / n_loops; }
-  const std::int64_t* state(std::size_t s) const { return trips.data() + s * n_loops; }
-  const std::int32_t* loop(std::size_t l) const { return by_loop.data() + l * size(); }
+/// All tile-shape choices of one class: how often each loop runs in each state (trip_choices.h),
+/// the states of a loop side by side, as there may be millions.
+class ClassStates {
+ public:
+  explicit ClassStates(std::size_t n_loops = 0) : narrow_(n_loops) {}
+
+  /// A class without loops has one state.
+  std::size_t size() const { return narrow_.empty() ? 1 : n_; }
+  std::int64_t trips(std::size_t state, std::size_t loop) const {
+    return wide_.empty() ? narrow_[loop][state] : wide_[loop][state];
+  }
+  /// Those of all loops, of one state.
+  void copy(std::size_t state, std::vector<std::int64_t>* trips) const;
+  std::vector<std::int64_t> state(std::size_t s) const {
+    std::vector<std::int64_t> trips;
+    copy(s, &trips);
+    return trips;
+  }
+  /// Whether all tiles are even, and no loop takes billions of trips.
+  bool is_narrow() const { return wide_.empty(); }
+  /// Of a narrow list: the trips of one loop in all states.
+  const std::int32_t* loop(std::size_t l) const { return narrow_[l].data(); }
+
+  void add(const std::vector<std::int64_t>& trips);
+  void reserve(std::size_t n);
+  void resize(std::size_t n);
+
+ private:
+  std::size_t n_ = 0;
+  std::vector<std::vector<std::int32_t>> narrow_;  ///< per loop
+  std::vector<std::vector<std::int64_t>> wide_;    ///< instead
 };
 
 struct ClassLimits {

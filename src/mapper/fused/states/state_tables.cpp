@@ -25,18 +25,6 @@ std::vector<std::int64_t> class_key(const VariableClass& cls, const ClassLimits&
   return key;
 }
 
-void lay_side_by_side(ClassStates* states) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (std::any_of(states->trips.begin(), states->trips.end(),
-                  [](std::int64_t trips) { return is_uneven(trips) || trips > kMost; }))
-    return;
-  states->by_loop.resize(states->trips.size());
-  const std::size_t n = states->size();
-  for (std::size_t s = 0; s < n; ++s)
-    for (std::size_t l = 0; l < states->n_loops; ++l)
-      states->by_loop[l * n + s] = static_cast<std::int32_t>(states->state(s)[l]);
-}
-
 std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableClass& cls,
                                        const ClassLimits& limits) {
   auto table = std::make_shared<StateTable>();
@@ -46,12 +34,12 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
   table->fused_of_state.reserve(table->states.size());
   for (std::size_t s = 0; s < table->states.size(); ++s) {
     if (s % kBetween == kBetween - 1 && is_cancelled(limits.cancel)) {
-      table->states.trips.resize(s * table->states.n_loops);
+      table->states.resize(s);
       break;
     }
     trips.clear();
     for (std::size_t l = 0; l < cls.loops.size(); ++l)
-      if (cls.loops[l].fused) trips.push_back(table->states.state(s)[l]);
+      if (cls.loops[l].fused) trips.push_back(table->states.trips(s, l));
     if (s > 0 && trips == last) {  // often
       table->fused_of_state.push_back(table->fused_of_state.back());
       continue;
@@ -60,7 +48,6 @@ std::shared_ptr<StateTable> make_table(const EinsumShape& shape, const VariableC
     table->fused_of_state.push_back(table->fused_number.try_emplace(trips, number).first->second);
     std::swap(trips, last);
   }
-  lay_side_by_side(&table->states);
   for (const auto& [fused, number] : table->fused_number)
     table->fused_in_order.emplace_back(&fused, number);
   sort_unless_cancelled(
@@ -89,7 +76,7 @@ StateGroups StateTable::make_groups(const std::vector<std::vector<std::size_t>>&
   for (std::uint32_t s = 0; s < states.size(); ++s) {
     use.assign(fanouts.size(), 1);
     for (std::size_t d = 0; d < fanouts.size(); ++d)
-      for (const std::size_t loop : fanouts[d]) use[d] *= trip_count(states.state(s)[loop]);
+      for (const std::size_t loop : fanouts[d]) use[d] *= trip_count(states.trips(s, loop));
     const auto [numbered, is_new_use] =
         use_number.try_emplace(use, static_cast<std::uint32_t>(result.uses.size()));
     if (is_new_use) result.uses.push_back(use);

@@ -10,7 +10,7 @@ namespace sluice::fused {
 
 StateTrie::StateTrie(const ClassStates& states, const std::vector<std::uint32_t>& order) {
   const auto trip = [&](std::uint32_t state, std::size_t depth) {
-    return states.state(state)[order[depth]];
+    return states.trips(state, order[depth]);
   };
   std::vector<std::uint32_t> sorted(states.size());
   std::iota(sorted.begin(), sorted.end(), 0U);

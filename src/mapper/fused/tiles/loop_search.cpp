@@ -374,13 +374,13 @@ class LoopSearch {
     std::vector<std::int64_t> use(request_.selected_by.size(), 1);
     for (std::size_t c = 0; c < n_classes_; ++c) {
       const std::vector<ClassLoop>& loops = (*request_.classes)[c].loops;
-      const std::int64_t* trips =
-          (*request_.tables)[c]->states.state(tries_[c]->nodes()[at[c]].state);
+      const ClassStates& states = (*request_.tables)[c]->states;
+      const std::uint32_t state = tries_[c]->nodes()[at[c]].state;
       for (std::size_t l = 0; l < depth_[c]; ++l) {
         const ClassLoop& loop = loops[order_[c][l]];
         if (!loop.spatial) continue;
         const std::size_t fanout = fanout_of(loop, request_.selected_by);
-        if (fanout < use.size()) use[fanout] *= trip_count(trips[order_[c][l]]);
+        if (fanout < use.size()) use[fanout] *= trip_count(states.trips(state, order_[c][l]));
       }
     }
     return use;

@@ -37,11 +37,10 @@ SpatialChoices spatial_choices(const StateTrie& trie, const ClassStates& states,
     result.nodes = std::move(below);
   }
   for (const std::uint32_t node : result.nodes) {
-    const std::int64_t* trips = states.state(trie.nodes()[node].state);
     std::vector<std::int64_t> use(fanouts.size(), 1);
     for (std::size_t d = 0; d < depth; ++d)
       if (const std::size_t f = fanout_of(loops[order[d]], fanouts); f < fanouts.size())
-        use[f] *= trip_count(trips[order[d]]);
+        use[f] *= trip_count(states.trips(trie.nodes()[node].state, order[d]));
     result.use.insert(result.use.end(), use.begin(), use.end());
   }
   return result;

@@ -82,10 +82,10 @@ void StateLists::make_lists(std::size_t cls) {
 int StateLists::fused_loops(std::size_t cls, std::uint32_t list) const {
   const auto& loops = classes_[cls].loops;
   const FrontMemo::States& states = *lists_[cls][list].group->states.states;
-  const std::int64_t* trips = tables_[cls]->states.state(states.front());
+  const ClassStates& all = tables_[cls]->states;
   int result = 0;
   for (std::size_t l = 0; l < loops.size(); ++l)
-    result += loops[l].fused && !loops[l].steps && trips[l] > 1;
+    result += loops[l].fused && !loops[l].steps && all.trips(states.front(), l) > 1;
   return result;
 }
 
@@ -138,8 +138,8 @@ const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
   if (!is_new) return roomy;
   FrontMemo::Numbered states = lists_[cls][list].group->states;
   const auto is_even = [&](std::uint32_t s) {
-    const std::int64_t* trips = tables_[cls]->states.state(s);
-    return std::none_of(trips, trips + classes_[cls].loops.size(), is_uneven);
+    const std::vector<std::int64_t> trips = tables_[cls]->states.state(s);
+    return std::none_of(trips.begin(), trips.end(), is_uneven);
   };
   if (!std::all_of(states.states->begin(), states.states->end(), is_even)) {
     FrontMemo::States even;

@@ -672,7 +672,7 @@ std::vector<std::int64_t> loop_trips(const EinsumShape& shape, const Template& t
   const std::vector<VariableClass>& classes = compiled.classes;
   std::vector<std::int64_t> trips(templ.loops.size(), 1);
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    const std::int64_t* chosen = compiled.tables[c]->states.state(states[c]);
+    const std::vector<std::int64_t> chosen = compiled.tables[c]->states.state(states[c]);
     std::vector<std::int64_t> rest(shape.sizes);
     for (std::size_t l = 0; l < classes[c].loops.size(); ++l)
       if (classes[c].loops[l].fused)
