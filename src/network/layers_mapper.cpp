@@ -284,7 +284,8 @@ MapperChoice default_network_mapper(const BoundProblem& problem, const MapperOpt
   if (!goes_on && !is_huge && !options.budget_seconds) return whole;
   if (!goes_on || (is_huge && !options.budget_seconds)) return {layers, reason};
   const std::string why_not_fused = whole.reason.empty() ? "" : whole.reason + "; ";
-  return {whole.mapper, fmt::format("{}begins with {} by layers", why_not_fused, reason), layers};
+  return {whole.mapper, fmt::format("{}begins with {} by layers", why_not_fused, reason), layers,
+          whole.then};
 }
 
 }  // namespace sluice

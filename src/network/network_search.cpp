@@ -42,6 +42,27 @@ double reserve_for(std::size_t n_einsums) {
   return kEach * std::max(0.0, static_cast<double>(n_einsums) - kMany);
 }
 
+/// The mapper that was chosen; what is left of a budget when it ends by itself has the next one.
+MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& problem,
+                          const MapperOptions& options, const MapperControl& control) {
+  const auto start = std::chrono::steady_clock::now();
+  MapperOutcome found = run_mapper(*choice.mapper, problem, options, control, all_mappers());
+  if (choice.then == nullptr || !options.budget_seconds || is_cancelled(control.cancel))
+    return found;
+  MapperOptions rest = options;
+  *rest.budget_seconds -= seconds_since(start) + reserve_for(problem.einsums.size());
+  if (*rest.budget_seconds <= 0 || (found && !found->search.ended_by.empty())) return found;
+  MapperOutcome other = run_mapper(*choice.then, problem, rest, control, all_mappers());
+  const Objective objective = options.objectives.front();
+  if (value_of(other, objective) < value_of(found, objective)) std::swap(found, other);
+  if (!found) return found;
+  found->search.seconds = seconds_since(start);
+  if (other) found->search.mappings_evaluated += other->search.mappings_evaluated;
+  found->search.mappings_considered =
+      std::max(found->search.mappings_considered, found->search.mappings_evaluated);
+  return found;
+}
+
 }  // namespace
 
 MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& problem,
@@ -52,7 +73,10 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   if (shared.incumbent == nullptr) shared.incumbent = &own;
   const bool has_first =
       choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
-  if (!has_first) return run_mapper(*choice.mapper, problem, options, control, all_mappers());
+  const auto search_whole = [&](const MapperOptions& of_search, const MapperControl& own_control) {
+    return search_then(choice, problem, of_search, own_control);
+  };
+  if (!has_first) return search_whole(options, control);
 
   MapperOptions of_first = options_of_first(options);
   // Each layer has its share of the time: a first mapping of all of them comes late where that is
@@ -73,7 +97,7 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   const bool is_best = value_of(first, objective) <= shared.incumbent->objective();
   if (is_over && has_mapping(first) && is_best) return first;
   if (rest.budget_seconds) *rest.budget_seconds = std::max(0.0, *rest.budget_seconds);
-  MapperOutcome found = run_mapper(*choice.mapper, problem, rest, shared, all_mappers());
+  MapperOutcome found = search_whole(rest, shared);
   if (value_of(first, objective) < value_of(found, objective)) std::swap(first, found);
   if (!found) return found;
   SearchStatistics& search = found->search;

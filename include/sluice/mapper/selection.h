@@ -19,6 +19,7 @@ struct MapperChoice {
   const Mapper* mapper = nullptr;
   std::string reason = {};        ///< why not `fused` alone; empty where it is
   const Mapper* first = nullptr;  ///< whose mapping the search begins with; null: none
+  const Mapper* then = nullptr;   ///< has the rest of a budget, where `mapper` ends by itself
 };
 
 /// `fused` (the first of `mappers` where they have no fused); where that refuses and `compound`

@@ -7,6 +7,7 @@
 
 #include "cli/io/failure.h"
 #include "mapper/common/criteria.h"
+#include "mapper/common/rounding.h"
 #include "replaced_result.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/model/evaluate.h"
@@ -169,6 +170,15 @@ void keep_guarantee(const EarlierResult& earlier, RunResult* result) {
   if (proof != GuaranteeKind::kNone && result->search) result->search->ended_by.clear();
 }
 
+/// Of a mapping that is better than the best of a space that was searched: of another one.
+void forget_proof(const EarlierResult& earlier, RunResult* result) {
+  Guarantee& guarantee = *result->guarantee;
+  guarantee.space = earlier.guarantee.space;
+  guarantee.leaves_out = earlier.guarantee.leaves_out;
+  guarantee.bound = earlier.bound;
+  guarantee.kind = earlier.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
+}
+
 /// Whether some of the earlier ones are left.
 bool keep_several(const EarlierResult& earlier, RunResult* result) {
   if (earlier.guarantee.kind == GuaranteeKind::kOptimal) {
@@ -232,7 +242,18 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
 
 bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
-  if (earlier.mappings.empty() || !is_replaceable(*result)) return false;
+  if (earlier.mappings.empty()) return false;
+  if (!is_replaceable(*result)) {
+    const bool is_below = asks_for_one(options) && !earlier.is_altered &&
+                          !result->outcomes.empty() && result->guarantee &&
+                          *earlier.objective <
+                              kBelowRounding * objective_value(options.objectives.front(),
+                                                               *result->outcomes.front().cost);
+    if (!is_below) return false;
+    result->outcomes = {earlier.mappings.front()};
+    forget_proof(earlier, result);
+    return true;
+  }
   if (asks_for_one(options)) {
     const bool is_worse = result->outcomes.empty() ||
                           *earlier.objective <= objective_value(options.objectives.front(),

@@ -216,9 +216,9 @@ std::optional<Group> make_group(const BoundProblem& problem, const Constraints& 
           std::count_if(consumers.begin(), consumers.end(), [&](EinsumId c) { return !inside(c); });
       const auto n_readers = static_cast<std::ptrdiff_t>(consumers.size()) - outside;
       // A state reads what it writes itself: that alone is no exchange.
-      const bool own = made && n_readers == 1 && outside == 0 && consumers.front() == *producer;
+      const bool own = made && n_readers == 1 && contains(consumers, *producer);
       const bool internal = made && n_readers > 0 && outside == 0 && (!own || end - first > 1);
-      if (made && n_readers > 0 && outside > 0) return std::nullopt;
+      if (made && n_readers > 0 && outside > 0 && (!own || end - first > 1)) return std::nullopt;
       (internal ? group.internal : group.external).push_back(tensor);
     }
   if (!outermost_agrees(problem, constraints, group)) return std::nullopt;

@@ -241,6 +241,14 @@ bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
          (options.budget_seconds && !is_proof(outcome->guarantee));
 }
 
+/// Whether walks have something better than what is proven: of another space.
+bool is_beaten(const MapperOutcome& outcome, const Incumbent& incumbent,
+               const MapperOptions& options) {
+  return outcome && options.budget_seconds && asks_for_one(options) &&
+         incumbent.objective() <
+             value_of(*outcome, options.objectives.front()) * kBelowRounding;
+}
+
 /// Whether a memory asks for the order of its nodes, which chains do not know.
 bool orders_nodes(const Arch& arch) {
   return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& own) {
@@ -435,7 +443,8 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   MapperOutcome outcome = map_and_blame(mapper, problem, own, beside_walks);
   if (outcome) outcome->search.threads = options.threads;
   told->set_proving(false);
-  const bool is_open = may_be_beaten(outcome, options);
+  const bool is_open =
+      may_be_beaten(outcome, options) || is_beaten(outcome, incumbent, options);
   constexpr double kPatience = 5;  // s, without a budget
   if (is_open && (!outcome || outcome->cancelled || options.budget_seconds))
     walks.take_over(control.cancel,
@@ -456,6 +465,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   search.seconds = std::max(search.seconds, taken.count());
   search.mappings_evaluated += walks.evaluations();
   search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
+  if (is_beaten(outcome, incumbent, options)) outcome->guarantee.kind = GuaranteeKind::kNone;
   take_incumbent(incumbent, options, &*outcome);
   if (corners) take_corners(problem, options, incumbent, *corners, &*outcome);
   bound_result(mapper, problem, options, told->best(), &*outcome);

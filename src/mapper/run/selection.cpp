@@ -43,8 +43,19 @@ bool may_hold_intermediates(const BoundProblem& problem, const BoundEinsum& eins
          may_name(policy.back, component.back, shared);
 }
 
-/// The first network that costs something, behind which memories hold what several Einsums
-/// exchange: collectives may pay there.
+/// Whether there are several instances behind a network.
+bool fans_out_behind(const BoundProblem& problem, const BoundCompute& compute,
+                     ComponentId network) {
+  return std::any_of(compute.path.begin(), compute.path.end(), [&](ComponentId id) {
+    const std::vector<SpatialDimension>& spatial = problem.arch[id].spatial;
+    return network < id && std::any_of(spatial.begin(), spatial.end(), [](const auto& own) {
+             return own.fanout > 1;
+           });
+  });
+}
+
+/// The first network that costs something, behind which memories of several instances hold what
+/// several Einsums exchange: collectives may pay there.
 std::optional<ComponentId> network_for_collectives(const BoundProblem& problem) {
   if (problem.einsums.size() < 2 || !keeps_all_outermost(problem)) return std::nullopt;
   for (const BoundEinsum& einsum : problem.einsums)
@@ -55,6 +66,7 @@ std::optional<ComponentId> network_for_collectives(const BoundProblem& problem) 
                  may_hold_intermediates(problem, einsum, id);
         };
         if (costs(std::get<Network>(problem.arch[path.network].kind)) &&
+            fans_out_behind(problem, compute, path.network) &&
             std::any_of(compute.path.begin(), compute.path.end(), is_behind))
           return path.network;
       }
@@ -111,7 +123,10 @@ MapperChoice default_mapper(const BoundProblem& problem, const MapperOptions& op
     const Mapper* other = mappers.find(name);
     return other == nullptr || refused_alone(*other, problem, options) ? nullptr : other;
   };
-  if (const Mapper* compound = able("compound")) return {compound, std::move(reason)};
+  if (const Mapper* compound = able("compound")) {
+    const bool may_fuse = !refused_alone(*fused, problem, options);
+    return {compound, std::move(reason), nullptr, may_fuse ? fused : nullptr};
+  }
   if (refused_alone(*fused, problem, options))
     if (const Mapper* anneal = able("anneal")) return {anneal, std::move(reason)};
   return {fused, ""};

@@ -268,17 +268,42 @@ class Importer {
     }
   }
 
-  /// Numbers of `variables:` may be used in attributes.
+  /// Numbers of `variables:` may be used in attributes, and in one another.
   void timeloop_variables(timeloop::Specs& specs) {
     const YamlNode* variables = section("variables");
-    if (variables == nullptr) return;
-    for (const YamlEntry& entry : variables->entries) {
-      const std::string& name = entry.key->text;
-      if (const auto value = Expression::parse(entry.value->text))
-        context_.variables().emplace(name, *value);
-      if (name != "global_cycle_seconds") continue;
-      if (const auto cycle = read_quantity(context_, entry.value.get(), {.what = name.c_str()}))
-        specs.cycle_s = cycle->value;
+    if (variables != nullptr)
+      for (const YamlEntry& entry : variables->entries)
+        if (const auto value = Expression::parse(entry.value->text))
+          context_.variables().emplace(entry.key->text, *value);
+    set_variables();
+    resolve_variables();
+    const YamlNode* cycle =
+        variables == nullptr ? nullptr : variables->find("global_cycle_seconds");
+    if (cycle == nullptr) return;
+    if (const auto seconds = read_quantity(context_, cycle, {.what = "global_cycle_seconds"}))
+      specs.cycle_s = seconds->value;
+  }
+
+  /// Puts variables into those that name them, until none does; what names itself in the end stays
+  /// as it is.
+  void resolve_variables() {
+    constexpr std::size_t kLongest = 4000;  // characters
+    std::map<std::string, Expression>& variables = context_.variables();
+    for (std::size_t pass = 0; pass < variables.size(); ++pass) {
+      bool is_done = true;
+      for (auto& [name, value] : variables) {
+        const auto value_of = [&, own = &name](const std::string& other) {
+          const auto found = variables.find(other);
+          const bool is_known = found != variables.end() && other != *own &&
+                                found->second.names().empty();
+          return is_known ? std::optional(found->second) : std::nullopt;
+        };
+        const std::size_t before = value.names().size();
+        if (before == 0 || value.to_string().size() > kLongest) continue;
+        value = value.substitute(value_of);
+        is_done = is_done && value.names().size() == before;
+      }
+      if (is_done) return;
     }
   }
 
@@ -310,7 +335,6 @@ class Importer {
       for (auto& [name, section] : sections_)
         if (name != "problem") section = timeloop::with_problem_sizes(section, *problem->second);
     timeloop_variables(specs);
-    set_variables();
     result.format = "Timeloop v3";
     if (const YamlNode* architecture = section("architecture")) {
       if (find_key(*architecture, "nodes") != nullptr) {

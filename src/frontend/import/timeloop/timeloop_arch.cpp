@@ -187,7 +187,10 @@ class ArchWriter {
                     fmt::format("{} has no 'depth', 'entries' or 'sizeKB': its size is "
                                 "unlimited",
                                 name));
-    if (is_outermost_) text_ += "    tensors: {keep: All}\n";
+    // In Timeloop a tile stays over the loops that do not move it, whatever the memories further out
+    // keep between these: its node may stand above theirs.
+    text_ += is_outermost_ ? "    tensors: {keep: All}\n"
+                           : "    tensors: {may_keep: All, force_memory_hierarchy_order: false}\n";
     is_outermost_ = false;
     if (shape.word_bits != workload_bits_)
       text_ += fmt::format("    bits_per_value: {{All: {}}}\n", yaml_number(shape.word_bits));
@@ -254,7 +257,8 @@ class ArchWriter {
   void links(const Level& fanout) {
     if (specs_.linked.empty() || &fanout + 2 != &specs_.levels.back() + 1) return;
     text_ += fmt::format(
-        "  - !Memory\n    name: {}\n    size: inf\n    tensors: {{keep: Nothing, may_keep: {}}}\n"
+        "  - !Memory\n    name: {}\n    size: inf\n    tensors: {{keep: Nothing, may_keep: {}, "
+        "force_memory_hierarchy_order: false}}\n"
         "    draining_reads: free\n    actions:\n"
         "    - {{name: read, energy: 0, throughput: inf}}\n"
         "    - {{name: write, energy: 0, throughput: inf}}\n",
