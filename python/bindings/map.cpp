@@ -17,7 +17,7 @@
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
 #include "sluice/model/evaluate.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/network/layers_mapper.h"
 #include "support/seconds_since.h"
 #include "watched.h"

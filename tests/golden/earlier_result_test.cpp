@@ -219,5 +219,50 @@ TEST_F(EarlierResultTest, EitherGoesOnOrIsReplaced) {
           Not(HasSubstr("goes on"))));
 }
 
+// Two products on a network with one instance behind it: all that compound can make costs more than
+// what fused makes.
+constexpr const char* kOneInstance = R"yaml(
+workload:
+  name: pair
+  rank_sizes: {M: 1, N0: 1, N1: 1, N2: 2}
+  bits_per_value: {All: 8}
+  einsums: ["T1[m,n1] = T0[m,n0] * W0[n0,n1]", "T2[m,n2] = T1[m,n1] * W1[n1,n2]"]
+arch:
+  nodes:
+  - !Memory {name: L0, size: inf, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}], tensors: {keep: ~Intermediates, may_keep: All}}
+  - !Memory {name: L1, size: 24, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 1e-12, throughput: inf}], tensors: {keep: All}}
+  - !Network {name: NoC, topology: all_to_all, link_bandwidth: 64e9, hop_energy: 0}
+  - !Memory {name: L2, size: inf, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: inf}]}
+)yaml";
+
+TEST_F(EarlierResultTest, StaysWhereItIsBetterThanTheBestOfAnotherSpace) {
+  const TemporaryFolder specs;
+  const std::string pair = specs.write("pair.yaml", kOneInstance);
+  const auto search = [&](const char* mapper) {
+    return said({"map", pair, "--objective", "energy", "--mapper", mapper});
+  };
+  search("fused");
+  const double best = document()["mappings"][0]["energy_j"];
+  auto by_compound = document();  // as walks beside it leave it
+  by_compound["mapper"] = by_compound["options"]["mapper"] = "compound";
+  by_compound["guarantee"]["kind"] = "none";
+  std::ofstream(folder_ / "result.json") << by_compound.dump();
+  EXPECT_THAT(search("compound"), HasSubstr("keeps the mapping in "));
+  EXPECT_EQ(document()["mappings"][0]["energy_j"].get<double>(), best);
+  EXPECT_NE(document()["guarantee"]["kind"], "optimal");
+  const TemporaryFolder other;  // where nothing better is known, the space has its own best
+  run_sluice({"map", pair, "--objective", "energy", "--mapper", "compound", "-o", other.path()});
+  EXPECT_GT(nlohmann::json::parse(read_text(other / "result.json"))["mappings"][0]["energy_j"],
+            best);
+}
+
+// No collective pays where nothing fans out.
+TEST_F(EarlierResultTest, OfOneInstanceBehindANetworkIsByFused) {
+  const TemporaryFolder specs;
+  said({"map", specs.write("pair.yaml", kOneInstance), "--objective", "energy"});
+  EXPECT_EQ(document()["mapper"], "fused");
+}
+
 }  // namespace
 }  // namespace sluice::testing

@@ -229,5 +229,59 @@ constraints:
   EXPECT_THAT(run.out, HasSubstr("tile of M at GLB (constraints.yaml:7:15)"));
 }
 
+// Each buffer has room for one tensor; the tile of Z outlasts those of A and B.
+TEST(Import, LeavesTheMappingsOfTimeloopInTheSpace) {
+  const TemporaryFolder folder;
+  const std::string job = folder.write("job.yaml", R"(
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {width: 8, datawidth: 8}}
+  - !Component {name: bufA, class: SRAM, attributes: {width: 8, depth: 16, datawidth: 8}, constraints: {dataspace: {keep: [A], bypass: [B, Z]}}}
+  - !Component {name: bufB, class: SRAM, attributes: {width: 8, depth: 256, datawidth: 8}, constraints: {dataspace: {keep: [B], bypass: [A, Z]}}}
+  - !Component {name: regZ, class: SRAM, attributes: {width: 8, depth: 1, datawidth: 8}, constraints: {dataspace: {keep: [Z], bypass: [A, B]}}}
+  - !Component {name: mac, class: intmac, attributes: {datawidth: 8}}
+problem: {instance: {M: 16, N: 16, K: 16}, shape: gemm-ABZ}
+ERT:
+  version: 0.4
+  tables:
+  - {name: DRAM, actions: [{name: read, energy: 100}, {name: write, energy: 100}]}
+  - {name: bufA, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}
+  - {name: bufB, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}
+  - {name: regZ, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}
+  - {name: mac, actions: [{name: compute, energy: 1}]}
+)");
+  const std::string mapping = folder.write("mapping.yaml", R"(
+mapping:
+- {target: DRAM, type: temporal, factors: [M=16, N=1, K=1], permutation: [M, N, K]}
+- {target: bufA, type: dataspace, keep: [A], bypass: [B, Z]}
+- {target: bufA, type: temporal, factors: [M=1, N=1, K=1], permutation: [M, N, K]}
+- {target: bufB, type: dataspace, keep: [B], bypass: [A, Z]}
+- {target: bufB, type: temporal, factors: [M=1, N=16, K=16], permutation: [K, N, M]}
+- {target: regZ, type: dataspace, keep: [Z], bypass: [A, B]}
+- {target: regZ, type: temporal, factors: [M=1, N=1, K=1], permutation: [M, N, K]}
+)");
+  const auto energy_of = [](const std::vector<std::string>& arguments) {
+    const ProgramRun run = run_sluice(arguments);
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    return nlohmann::json::parse(run.out)["mappings"][0]["energy_j"].get<double>();
+  };
+  const double timeloops = energy_of({"evaluate", job, mapping, "--json"});
+  EXPECT_NEAR(timeloops, 97.5e-9, 0.05e-9);
+  EXPECT_LE(energy_of({"map", job, "--objective", "energy", "--json"}), timeloops * (1 + 1e-9));
+}
+
+TEST(Import, IsSearchedForLatencyWithoutEnergies) {
+  const TemporaryFolder folder;
+  const std::string job = folder.write("job.yaml", kJob);
+  const ProgramRun run = run_sluice({"map", job, "--objective", "latency", "--json"});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const auto document = nlohmann::json::parse(run.out);
+  EXPECT_EQ(document["guarantee"]["kind"], "optimal");
+  EXPECT_TRUE(document["mappings"][0]["energy_j"].is_null());
+  EXPECT_DOUBLE_EQ(document["mappings"][0]["latency_s"].get<double>(), 24e-9);
+  EXPECT_EQ(run_sluice({"map", job, "--objective", "energy"}).exit_status, 2);
+}
+
 }  // namespace
 }  // namespace sluice::testing

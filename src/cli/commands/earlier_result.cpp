@@ -244,11 +244,11 @@ bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
   if (earlier.mappings.empty()) return false;
   if (!is_replaceable(*result)) {
-    const bool is_below = asks_for_one(options) && !earlier.is_altered &&
-                          !result->outcomes.empty() && result->guarantee &&
-                          *earlier.objective <
-                              kBelowRounding * objective_value(options.objectives.front(),
-                                                               *result->outcomes.front().cost);
+    const bool is_below =
+        asks_for_one(options) && !earlier.is_altered && !result->outcomes.empty() &&
+        result->guarantee &&
+        *earlier.objective < kBelowRounding * objective_value(options.objectives.front(),
+                                                              *result->outcomes.front().cost);
     if (!is_below) return false;
     result->outcomes = {earlier.mappings.front()};
     forget_proof(earlier, result);

@@ -30,8 +30,8 @@ struct EarlierResult {
 std::optional<EarlierResult> earlier_result(const MapArguments& arguments, const RunResult& result);
 
 /// Puts the earlier mapping in place of what a search of the same request found, where that is
-/// worse, and not proven or of a space that has nothing so good: true. Of fronts and lists the better ones of both stay, and all of an
-/// earlier one that is proven.
+/// worse, and not proven or of a space that has nothing so good: true. Of fronts and lists the
+/// better ones of both stay, and all of an earlier one that is proven.
 bool keep_better(const EarlierResult& earlier, RunResult* result);
 
 /// A bound that was known stays known where a search of the same request proves less.

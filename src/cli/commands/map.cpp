@@ -16,9 +16,10 @@
 #include "search_watch.h"
 #include "sluice/mapper/options_table.h"
 #include "sluice/model/evaluate.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/network/layers_mapper.h"
 #include "sluice/network/network_search.h"
+#include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
 #include "support/seconds_since.h"
 
@@ -124,10 +125,22 @@ void search(const Run& run, RunResult& result) {
   if (earlier) keep_bound(*earlier, &result);
 }
 
-/// The search takes unknown times for none, and its result says again that they are unknown.
-void search_with_times(const Run& run, RunResult& result) {
-  if (unknown_times(result.problem->arch).empty()) return search(run, result);
+/// Whether energies that are not known are not asked for.
+bool ignores_energies(const Arch& arch, const MapperOptions& options) {
+  return options.objectives == std::vector{Objective::kLatency} && has_unknown_energies(arch);
+}
+
+/// The search takes unknown times and energies for none, and its result says again that they are
+/// unknown.
+void search_with_unknown(const Run& run, RunResult& result) {
+  const bool frees_energies = ignores_energies(result.problem->arch, *result.options);
+  if (!frees_energies && unknown_times(result.problem->arch).empty()) return search(run, result);
   BoundProblem as_given = *result.problem;
+  if (frees_energies) {
+    auto freed = bind(as_given.workload, without_unknown_energies(as_given.arch));
+    SLUICE_CHECK(freed.has_value(), "an architecture cannot be bound without its energies");
+    *result.problem = std::move(*freed);
+  }
   result.problem->arch = with_unlimited_times(std::move(result.problem->arch));
   search(run, result);
   result.problem = std::move(as_given);
@@ -170,7 +183,9 @@ RunResult prepared(const MapArguments& arguments, const Specs& specs, const Cons
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
-  require_prices(result.problem->arch, specs, *result.options);
+  const Arch& arch = result.problem->arch;
+  const bool may_ignore = !arguments.why && ignores_energies(arch, *result.options);
+  require_prices(may_ignore ? without_unknown_energies(arch) : arch, specs, *result.options);
   return result;
 }
 
@@ -189,7 +204,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
     result.diagnostics.push_back(*std::move(note));
   const Run run{choice, arguments, console, interrupt.flag(),
                 arguments.why ? with_budget_for_why(*result.options) : *result.options};
-  search_with_times(run, result);
+  search_with_unknown(run, result);
   if (!result.outcomes.empty())
     warn_of_mapping(*result.problem, result.outcomes.front().mapping,
                     "a constraint asks for it, which counts more; the bounds do not hold for it",

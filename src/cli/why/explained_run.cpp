@@ -5,7 +5,7 @@
 
 #include "cli/io/failure.h"
 #include "sluice/model/evaluate.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/support/error.h"
 
 namespace sluice::cli {

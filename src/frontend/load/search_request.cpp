@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "sluice/mapper/options_table.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/support/error.h"
 #include "sluice/support/failed.h"
 #include "sluice/support/machine_memory.h"

@@ -244,9 +244,9 @@ bool may_be_beaten(const MapperOutcome& outcome, const MapperOptions& options) {
 /// Whether walks have something better than what is proven: of another space.
 bool is_beaten(const MapperOutcome& outcome, const Incumbent& incumbent,
                const MapperOptions& options) {
-  return outcome && options.budget_seconds && asks_for_one(options) &&
-         incumbent.objective() <
-             value_of(*outcome, options.objectives.front()) * kBelowRounding;
+  return outcome && is_proof(outcome->guarantee) && options.budget_seconds &&
+         asks_for_one(options) &&
+         incumbent.objective() < value_of(*outcome, options.objectives.front()) * kBelowRounding;
 }
 
 /// Whether a memory asks for the order of its nodes, which chains do not know.
@@ -443,8 +443,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   MapperOutcome outcome = map_and_blame(mapper, problem, own, beside_walks);
   if (outcome) outcome->search.threads = options.threads;
   told->set_proving(false);
-  const bool is_open =
-      may_be_beaten(outcome, options) || is_beaten(outcome, incumbent, options);
+  const bool is_open = may_be_beaten(outcome, options) || is_beaten(outcome, incumbent, options);
   constexpr double kPatience = 5;  // s, without a budget
   if (is_open && (!outcome || outcome->cancelled || options.budget_seconds))
     walks.take_over(control.cancel,

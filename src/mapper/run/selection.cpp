@@ -48,9 +48,8 @@ bool fans_out_behind(const BoundProblem& problem, const BoundCompute& compute,
                      ComponentId network) {
   return std::any_of(compute.path.begin(), compute.path.end(), [&](ComponentId id) {
     const std::vector<SpatialDimension>& spatial = problem.arch[id].spatial;
-    return network < id && std::any_of(spatial.begin(), spatial.end(), [](const auto& own) {
-             return own.fanout > 1;
-           });
+    return network < id && std::any_of(spatial.begin(), spatial.end(),
+                                       [](const auto& own) { return own.fanout > 1; });
   });
 }
 

@@ -9,6 +9,7 @@
 #include "mapper/common/first_memory.h"
 #include "mapper/common/too_small_text.h"
 #include "mapper/request/overridden_rules.h"
+#include "mapper/space/template.h"
 #include "model/bind/iteration_counts.h"
 #include "model/bind/keep_rule.h"
 #include "model/bind/operand_costs.h"
@@ -16,6 +17,27 @@
 
 namespace sluice {
 namespace {
+
+/// Values of a whole tensor that an Einsum touches, padding included.
+double whole_values(const BoundEinsum& einsum, std::size_t t) {
+  double values = 0;
+  for (const BoundAccess& held : einsum.held) {
+    if (held.tensor != static_cast<int>(t)) continue;
+    double volume = 1;
+    for (const BoundIndex& index : held.index) volume *= static_cast<double>(index.whole);
+    values = std::max(values, volume);
+  }
+  return values;
+}
+
+/// How many values a memory has room for at least, where it holds a tensor: two of a
+/// double-buffered one, if more than one comes by. (A tile that never changes has no second one.)
+double least_values(const BoundProblem& problem, const BoundEinsum& einsum, std::size_t t,
+                    ComponentId id) {
+  const bool changes = !problem.workload[einsum.tensors[t]].persistent &&
+                       whole_values(einsum, t) > einsum.components[id.index()].instances;
+  return changes && fused::is_double_buffered(problem.arch[id]) ? 2 : 1;
+}
 
 std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundEinsum& einsum,
                                        ComponentId id) {
@@ -26,7 +48,7 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
   double bits = 0;
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
     if (((kept >> t) & 1) == 0) continue;
-    bits += bound.bits_per_value[t];  // once: a tile that never changes has no second one
+    bits += bound.bits_per_value[t] * least_values(problem, einsum, t, id);
     no.tensors.push_back(einsum.tensors[t]);
   }
   if (bits <= bound.size_bits) return std::nullopt;
@@ -40,15 +62,8 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
 /// Bits of a whole tensor in the memory that backs it, of all instances of the Einsum if it stays.
 double whole_bits(const BoundProblem& problem, const BoundEinsum& einsum, std::size_t t,
                   ComponentId memory) {
-  double values = 0;
-  for (const BoundAccess& held : einsum.held) {
-    if (held.tensor != static_cast<int>(t)) continue;
-    double volume = 1;
-    for (const BoundIndex& index : held.index) volume *= static_cast<double>(index.whole);
-    values = std::max(values, volume);
-  }
   const bool stays = problem.workload[einsum.tensors[t]].persistent;
-  return values * einsum.components[memory.index()].bits_per_value[t] *
+  return whole_values(einsum, t) * einsum.components[memory.index()].bits_per_value[t] *
          (stays ? instances_of(problem, einsum.einsum) : 1);
 }
 

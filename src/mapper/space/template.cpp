@@ -109,7 +109,10 @@ class TemplateEnumerator {
     for (std::size_t index = 0; index < holders_.size(); ++index) {
       const auto sets = keep_sets_of(holders_[index], seen);
       if (!sets) return false;
-      const TensorMask kept = sets->must | (sets->may & pick(index));
+      TensorMask kept = sets->must;
+      const TensorMask picked = sets->may & pick(index) & ~kept;
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+        if ((picked & bit(t)) != 0 && has_room(holders_[index], kept | bit(t))) kept |= bit(t);
       held_[holders_[index].index()] = kept;
       required_.push_back(sets->must);
       seen |= kept;
@@ -207,6 +210,7 @@ class TemplateEnumerator {
     const KeepSets& sets = *allowed;
     for (TensorMask subset = sets.may;; subset = (subset - 1) & sets.may) {
       const TensorMask kept = sets.must | subset;
+      if (subset != 0 && !has_room(holder, kept)) continue;
       held_[holder.index()] = kept;
       required_.push_back(sets.must);
       choose_kept(index + 1, seen | kept);
@@ -214,6 +218,16 @@ class TemplateEnumerator {
       if (subset == 0) break;
     }
     held_[holder.index()] = 0;
+  }
+
+  /// Whether a memory has room for a value of each of some tensors.
+  bool has_room(ComponentId holder, TensorMask kept) const {
+    if (!options_.pruning.redundant_templates || !problem_.arch[holder].is_memory()) return true;
+    const BoundComponent& bound = bound_.components[holder.index()];
+    double bits = 0;
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+      if ((kept & bit(t)) != 0) bits += bound.bits_per_value[t];
+    return bits <= bound.size_bits;
   }
 
   /// Whether what a memory keeps depends on what passes a toll. Where it does not, a toll that a

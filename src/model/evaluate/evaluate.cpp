@@ -15,7 +15,7 @@
 #include "model/shipment/shipment.h"
 #include "model/traffic/traffic.h"
 #include "model/tree/lookups.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/support/error.h"
 
 namespace sluice {

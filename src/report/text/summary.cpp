@@ -16,7 +16,7 @@
 #include "sluice/mapper/options_table.h"
 #include "sluice/mapping/drawing.h"
 #include "sluice/model/stalls.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/support/human_units.h"
 #include "support/printable_text.h"
 #include "text_bars.h"

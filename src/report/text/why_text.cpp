@@ -9,7 +9,7 @@
 
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/options_table.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/support/human_units.h"
 #include "text_bars.h"
 #include "text_table.h"

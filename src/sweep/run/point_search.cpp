@@ -10,7 +10,7 @@
 #include "sluice/model/efficiency.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/keep_rules.h"
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/network/layers_mapper.h"
 #include "sluice/network/network_search.h"
 #include "sluice/support/error.h"

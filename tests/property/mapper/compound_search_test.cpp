@@ -436,5 +436,33 @@ TEST(CompoundSearch, ChoosesTheAlgorithmOfACollective) {
   EXPECT_LT(energy_with({}, 500), energy_with({"auto"}, 500));
 }
 
+// A group holds the writer of a state and all of its readers, or the writer alone.
+TEST(CompoundSearch, MapsAStateThatAnotherEinsumReads) {
+  for (const int steps : {1, 3}) {
+    const std::string text = R"yaml(
+workload:
+  rank_sizes: {I: )yaml" + std::to_string(steps) +
+                             R"yaml(}
+  bits_per_value: {All: 8}
+  initial: {H: 0}
+  einsums: ["H[i+1] = A[i] * H[i]", "Y[i] = H[i+1] * C[i]"]
+arch:
+  nodes:
+  - !Memory {name: L0, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: inf}]}
+)yaml";
+    const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
+    ASSERT_TRUE(specs) << to_string(specs.error());
+    const auto problem = bind(*specs->workload, *specs->arch);
+    ASSERT_TRUE(problem);
+    const auto compound = run_mapper(*standard_mappers().find("compound"), *problem, {}, {});
+    ASSERT_TRUE(compound) << compound.error().reason;
+    const auto all = run_mapper(*standard_mappers().find("exhaustive"), *problem, {}, {});
+    ASSERT_TRUE(all) << all.error().reason;
+    EXPECT_EQ(compound->mappings.front().cost.energy_j, all->mappings.front().cost.energy_j);
+    EXPECT_EQ(compound->mappings.front().cost.latency_s, all->mappings.front().cost.latency_s);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::compound

@@ -170,5 +170,28 @@ TEST(TooSmallMemory, IsNeverNamedWhereBruteForceFindsAMapping) {
   EXPECT_GT(legal, cases.count / 20);
 }
 
+// A tile that changes has a second one beside it; one of a single value does not change.
+TEST(TooSmallMemory, CountsTheSecondTileOfADoubleBuffer) {
+  const auto problem_of = [](const std::string& m) {
+    return oracle::bind_compound(R"yaml(
+workload:
+  rank_sizes: {M: )yaml" + m + R"yaml(}
+  bits_per_value: {All: 8}
+  einsums: ["Z[m] = A[m] + B[m]"]
+arch:
+  nodes:
+  - !Memory {name: L0, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: L1, size: 16, buffering: double, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml");
+  };
+  const auto moving = too_small_memory(problem_of("12"), {});
+  ASSERT_TRUE(moving);
+  EXPECT_EQ(moving->nearest_relaxation, "give L1 at least 6 B");
+  const auto still = too_small_memory(problem_of("1"), {});
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->nearest_relaxation, "give L1 at least 3 B");
+}
+
 }  // namespace
 }  // namespace sluice

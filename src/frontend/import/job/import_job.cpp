@@ -294,8 +294,8 @@ class Importer {
       for (auto& [name, value] : variables) {
         const auto value_of = [&, own = &name](const std::string& other) {
           const auto found = variables.find(other);
-          const bool is_known = found != variables.end() && other != *own &&
-                                found->second.names().empty();
+          const bool is_known =
+              found != variables.end() && other != *own && found->second.names().empty();
           return is_known ? std::optional(found->second) : std::nullopt;
         };
         const std::size_t before = value.names().size();

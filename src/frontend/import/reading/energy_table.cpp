@@ -260,7 +260,10 @@ void EnergyTable::note_unused(ImportContext& context) const {
     if (component.leakage) look_at("leak", *component.leakage);
     if (place == nullptr) continue;
     const std::string message =
-        component.is_known
+        !component.is_known && name == "wire"
+            ? "Timeloop takes the energies of 'wire' for the wires of all networks: they are left "
+              "out, and networks cost what energy-per-hop says"
+        : component.is_known
             ? fmt::format("the energies of {} for {} have no counterpart and are left out", name,
                           fmt::join(unused, ", "))
             : fmt::format("the architecture has no component {}: its energies are left out", name);

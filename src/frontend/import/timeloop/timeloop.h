@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -62,6 +63,11 @@ struct Factor {
   std::optional<std::int64_t> last;
   bool at_most = false, at_least = false;
   const YamlNode* node = nullptr;  ///< where it is written; null: it follows from another key
+
+  bool says_the_same(const Factor& other) const {
+    return bound == other.bound && last == other.last && at_most == other.at_most &&
+           at_least == other.at_least;
+  }
 };
 
 /// One item of a mapping or of a list of constraints.
@@ -76,6 +82,17 @@ struct Directive {
   const YamlNode* node = nullptr;
   const YamlNode* permutation_node = nullptr;  ///< null: not given
   const YamlNode* bypass_node = nullptr;       ///< of `bypass` or `keep_only`; likewise
+
+  /// As one of the same kind and target that stands elsewhere.
+  bool says_the_same(const Directive& other) const {
+    const auto alike = [](const auto& a, const auto& b) {
+      return a.first == b.first && a.second.says_the_same(b.second);
+    };
+    return std::equal(factors.begin(), factors.end(), other.factors.begin(), other.factors.end(),
+                      alike) &&
+           permutation == other.permutation && split == other.split && keep == other.keep &&
+           bypass == other.bypass && no_reuse == other.no_reuse && no_links == other.no_links;
+  }
 };
 
 struct Specs {

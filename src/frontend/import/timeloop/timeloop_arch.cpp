@@ -187,8 +187,8 @@ class ArchWriter {
                     fmt::format("{} has no 'depth', 'entries' or 'sizeKB': its size is "
                                 "unlimited",
                                 name));
-    // In Timeloop a tile stays over the loops that do not move it, whatever the memories further out
-    // keep between these: its node may stand above theirs.
+    // In Timeloop a tile stays over the loops that do not move it, whatever the memories further
+    // out keep between these: its node may stand above theirs.
     text_ += is_outermost_ ? "    tensors: {keep: All}\n"
                            : "    tensors: {may_keep: All, force_memory_hierarchy_order: false}\n";
     is_outermost_ = false;

@@ -110,6 +110,7 @@ class DirectiveReader {
 
   std::vector<Directive> read(const YamlNode& node) {
     const YamlNode* list = &node;
+    if (node.is_map() && node.entries.empty()) return {};
     if (node.is_map())
       for (const char* key : {"targets", "nodes"})
         if (const YamlNode* found = find_key(node, key)) list = found;

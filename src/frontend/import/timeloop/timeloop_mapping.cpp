@@ -74,9 +74,12 @@ class MappingWriter {
       if (directive.kind != kind ||
           std::find(targets.begin(), targets.end(), directive.target) == targets.end())
         continue;
-      if (found != nullptr)
-        context_.read.error(*directive.node, fmt::format("a second directive of this type for {}",
-                                                         directive.target));
+      if (found != nullptr && !directive.says_the_same(*found))
+        context_.read.error(*directive.node,
+                            fmt::format("a second directive of this type for {} says something "
+                                        "else than the first",
+                                        directive.target),
+                            "make one of them");
       found = &directive;
       used_.insert(&directive);
     }

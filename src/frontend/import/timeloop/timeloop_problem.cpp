@@ -11,29 +11,54 @@
 namespace sluice::timeloop {
 namespace {
 
-/// Timeloop's built-in shape, for problems that only name it.
 struct BuiltInSpace {
   const char* name;
   std::vector<std::vector<std::pair<const char*, const char*>>> ranks;
   bool is_output;
 };
 
-const std::vector<std::string>& built_in_dimensions() {
-  static const std::vector<std::string> kDimensions = {"R", "S", "P", "Q", "C", "K", "N"};
-  return kDimensions;
+/// One of the shapes that come with Timeloop, for problems that only name it.
+struct BuiltInShape {
+  const char* key;   ///< as problems call it, with `_`
+  const char* name;  ///< of the workload
+  std::vector<std::string> dimensions;
+  std::vector<const char*> coefficients;
+  std::vector<BuiltInSpace> spaces;
+};
+
+const std::vector<BuiltInShape>& built_in_shapes() {
+  static const std::vector<BuiltInShape> kShapes = {
+      {"cnn_layer",
+       "CNN",
+       {"R", "S", "P", "Q", "C", "K", "N"},
+       {"Wstride", "Hstride", "Wdilation", "Hdilation"},
+       {{"Weights", {{{"C", ""}}, {{"K", ""}}, {{"R", ""}}, {{"S", ""}}}, false},
+        {"Inputs",
+         {{{"N", ""}},
+          {{"C", ""}},
+          {{"R", "Wdilation"}, {"P", "Wstride"}},
+          {{"S", "Hdilation"}, {"Q", "Hstride"}}},
+         false},
+        {"Outputs", {{{"N", ""}}, {{"K", ""}}, {{"Q", ""}}, {{"P", ""}}}, true}}},
+      {"gemm_ABZ",
+       "GEMM",
+       {"M", "N", "K"},
+       {},
+       {{"A", {{{"M", ""}}, {{"K", ""}}}, false},
+        {"B", {{{"N", ""}}, {{"K", ""}}}, false},
+        {"Z", {{{"M", ""}}, {{"N", ""}}}, true}}}};
+  return kShapes;
 }
 
-const std::vector<BuiltInSpace>& built_in_spaces() {
-  static const std::vector<BuiltInSpace> kSpaces = {
-      {"Weights", {{{"C", ""}}, {{"K", ""}}, {{"R", ""}}, {{"S", ""}}}, false},
-      {"Inputs",
-       {{{"N", ""}},
-        {{"C", ""}},
-        {{"R", "Wdilation"}, {"P", "Wstride"}},
-        {{"S", "Hdilation"}, {"Q", "Hstride"}}},
-       false},
-      {"Outputs", {{{"N", ""}}, {{"K", ""}}, {{"Q", ""}}, {{"P", ""}}}, true}};
-  return kSpaces;
+/// By its name, perhaps that of its file; the first where there is none. Null: it is not known.
+const BuiltInShape* built_in_shape(const YamlNode* shape) {
+  if (shape == nullptr) return &built_in_shapes().front();
+  std::string key = with_underscores(shape->text);
+  if (const std::size_t suffix = key.rfind(".yaml"); suffix != std::string::npos)
+    key.resize(suffix);
+  for (const BuiltInShape& known : built_in_shapes())
+    if (key == known.key) return &known;
+  return nullptr;
 }
 
 /// Height and width of the input and its padding, which timeloopfe's layers give beside what says
@@ -93,29 +118,30 @@ class ProblemReader {
   }
 
   void built_in(const YamlNode* shape, const YamlNode& instance) {
-    if (shape != nullptr && shape->text != "cnn-layer" && shape->text != "cnn_layer") {
+    const BuiltInShape* const known = built_in_shape(shape);
+    if (known == nullptr) {
       context_.read.error(*shape, fmt::format("there is no built-in shape '{}'", shape->text),
-                          "the one that is known is cnn-layer");
+                          "those that are known are cnn-layer and gemm-ABZ");
       return;
     }
-    problem_.name = "CNN";
-    problem_.dimensions = built_in_dimensions();
+    problem_.name = known->name;
+    problem_.dimensions = known->dimensions;
     read_sizes(instance);
-    for (const char* name : {"Wstride", "Hstride", "Wdilation", "Hdilation"}) {
+    for (const char* name : known->coefficients) {
       const YamlNode* value = find_key(instance, name);
       used_.insert(name);
       coefficients_[name] = value == nullptr ? 1 : read_coefficient_value(*value, name);
     }
-    for (const BuiltInSpace& space : built_in_spaces()) {
-      DataSpace known{space.name, {}, space.is_output, &node_};
+    for (const BuiltInSpace& space : known->spaces) {
+      DataSpace own{space.name, {}, space.is_output, &node_};
       for (const auto& rank : space.ranks) {
         std::vector<Term> terms;
         for (const auto& [dimension, coefficient] : rank)
           terms.push_back({*problem_.dimension(dimension),
                            *coefficient == '\0' ? 1 : coefficients_[coefficient]});
-        known.ranks.push_back(std::move(terms));
+        own.ranks.push_back(std::move(terms));
       }
-      problem_.data_spaces.push_back(std::move(known));
+      problem_.data_spaces.push_back(std::move(own));
     }
   }
 

@@ -22,4 +22,10 @@ Arch with_unlimited_times(Arch arch);
 /// something leaks.
 void forget_unknown_times(const BoundProblem& problem, Cost* cost);
 
+/// Whether the energy of some action is not known (`energy: null`, a NaN).
+bool has_unknown_energies(const Arch& arch);
+
+/// The architecture with none where an energy is not known: for whoever compares times alone.
+Arch without_unknown_energies(Arch arch);
+
 }  // namespace sluice

@@ -1,4 +1,4 @@
-#include "sluice/model/unknown_times.h"
+#include "sluice/model/unknown_prices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +54,20 @@ void forget_unknown_times(const BoundProblem& problem, Cost* cost) {
     row.actions = row.energy_j = kUnknown;
     cost->leak_energy_j = cost->energy_j = kUnknown;
   }
+}
+
+bool has_unknown_energies(const Arch& arch) {
+  return std::any_of(arch.components.begin(), arch.components.end(), [](const Component& own) {
+    return std::any_of(own.actions.begin(), own.actions.end(),
+                       [](const Action& action) { return std::isnan(action.energy_j); });
+  });
+}
+
+Arch without_unknown_energies(Arch arch) {
+  for (Component& component : arch.components)
+    for (Action& action : component.actions)
+      if (std::isnan(action.energy_j)) action.energy_j = 0;
+  return arch;
 }
 
 }  // namespace sluice
