@@ -290,7 +290,7 @@ void begin_in_order(const Mapper& mapper, const BoundProblem& problem, const Map
                     const MapperControl& control, const MapperRegistry& mappers) {
   // Of a budget; s. Chains bound and map one Einsum in any order as soon.
   const double share = problem.einsums.size() > 1 ? 0.5 : 0.25;
-  constexpr double kMost = 1, kUnlimited = 0.5;
+  constexpr double kMost = 0.4, kUnlimited = 0.4;
   if (!takes_walks(mapper, problem, options) || mapper.makes_collectives()) return;
   auto arch = with_ordered_nodes(problem.arch);
   if (!arch) return;
