@@ -98,16 +98,14 @@ class Search {
   }
 
   void search(const MapperOptions& options, std::atomic<bool>& cancel, RunNews& news) {
-    const bool has_unknown_times = !unknown_times(result_.problem->arch).empty();
-    BoundProblem searched = *result_.problem;
-    if (has_unknown_times) searched.arch = with_unlimited_times(std::move(searched.arch));
+    const BoundProblem searched = without_unknown_prices(*result_.problem);
     Incumbent incumbent(
         [&news](double objective, const MappedResult&) { news.tell_objective(objective); });
     auto found =
         run_mapper(*mapper_, searched, options, control_of(searched, cancel, news, incumbent),
                    loaded_.extensions().mappers);
     if (found)
-      take_over(std::move(*found), has_unknown_times);
+      take_over(std::move(*found));
     else if (cancel && !found.error().proven)  // what it did not find may still exist
       result_.status = RunStatus::kInterrupted;
     else
@@ -134,10 +132,10 @@ class Search {
     result_.status = RunStatus::kNoMapping;
   }
 
-  void take_over(MapperResult&& found, bool has_unknown_times) {
+  void take_over(MapperResult&& found) {
     for (MappedResult& mapped : found.mappings)
       result_.outcomes.push_back({std::move(mapped.mapping), std::move(mapped.cost)});
-    if (has_unknown_times)
+    if (has_unknown_prices(result_.problem->arch))
       for (MappingOutcome& outcome : result_.outcomes)
         outcome.cost = evaluate(*result_.problem, outcome.mapping, result_.latency);
     result_.guarantee = std::move(found.guarantee);

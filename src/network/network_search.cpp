@@ -42,6 +42,19 @@ double reserve_for(std::size_t n_einsums) {
   return kEach * std::max(0.0, static_cast<double>(n_einsums) - kMany);
 }
 
+/// The better of two searches that shared the time since `start`, with the work of both.
+MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOptions& options,
+                        std::chrono::steady_clock::time_point start) {
+  const Objective objective = options.objectives.front();
+  if (value_of(other, objective) < value_of(found, objective)) std::swap(found, other);
+  if (!found) return found;
+  SearchStatistics& search = found->search;
+  search.seconds = seconds_since(start);
+  if (other) search.mappings_evaluated += other->search.mappings_evaluated;
+  search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
+  return found;
+}
+
 /// The mapper that was chosen; what is left of a budget when it ends by itself has the next one.
 MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& problem,
                           const MapperOptions& options, const MapperControl& control) {
@@ -52,15 +65,8 @@ MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& proble
   MapperOptions rest = options;
   *rest.budget_seconds -= seconds_since(start) + reserve_for(problem.einsums.size());
   if (*rest.budget_seconds <= 0 || (found && !found->search.ended_by.empty())) return found;
-  MapperOutcome other = run_mapper(*choice.then, problem, rest, control, all_mappers());
-  const Objective objective = options.objectives.front();
-  if (value_of(other, objective) < value_of(found, objective)) std::swap(found, other);
-  if (!found) return found;
-  found->search.seconds = seconds_since(start);
-  if (other) found->search.mappings_evaluated += other->search.mappings_evaluated;
-  found->search.mappings_considered =
-      std::max(found->search.mappings_considered, found->search.mappings_evaluated);
-  return found;
+  return better_of(std::move(found),
+                   run_mapper(*choice.then, problem, rest, control, all_mappers()), options, start);
 }
 
 }  // namespace
@@ -73,10 +79,7 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   if (shared.incumbent == nullptr) shared.incumbent = &own;
   const bool has_first =
       choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
-  const auto search_whole = [&](const MapperOptions& of_search, const MapperControl& own_control) {
-    return search_then(choice, problem, of_search, own_control);
-  };
-  if (!has_first) return search_whole(options, control);
+  if (!has_first) return search_then(choice, problem, options, control);
 
   MapperOptions of_first = options_of_first(options);
   // Each layer has its share of the time: a first mapping of all of them comes late where that is
@@ -93,18 +96,10 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   if (rest.budget_seconds) *rest.budget_seconds -= seconds_since(start) + reserve;
   const bool is_over =
       is_cancelled(control.cancel) || (rest.budget_seconds && *rest.budget_seconds <= reserve);
-  const Objective objective = options.objectives.front();
-  const bool is_best = value_of(first, objective) <= shared.incumbent->objective();
+  const bool is_best = value_of(first, options.objectives.front()) <= shared.incumbent->objective();
   if (is_over && has_mapping(first) && is_best) return first;
   if (rest.budget_seconds) *rest.budget_seconds = std::max(0.0, *rest.budget_seconds);
-  MapperOutcome found = search_whole(rest, shared);
-  if (value_of(first, objective) < value_of(found, objective)) std::swap(first, found);
-  if (!found) return found;
-  SearchStatistics& search = found->search;
-  search.seconds = seconds_since(start);
-  if (first) search.mappings_evaluated += first->search.mappings_evaluated;
-  search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
-  return found;
+  return better_of(search_then(choice, problem, rest, shared), std::move(first), options, start);
 }
 
 }  // namespace sluice

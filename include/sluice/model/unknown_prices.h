@@ -28,4 +28,11 @@ bool has_unknown_energies(const Arch& arch);
 /// The architecture with none where an energy is not known: for whoever compares times alone.
 Arch without_unknown_energies(Arch arch);
 
+/// Whether a time or an energy is not known.
+bool has_unknown_prices(const Arch& arch);
+
+/// The problem as searches see it that do not ask for what is not known: no limit and no energy
+/// there. What they find is to be priced again with the problem as it was.
+BoundProblem without_unknown_prices(BoundProblem problem);
+
 }  // namespace sluice

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -242,25 +243,21 @@ std::optional<EarlierResult> earlier_result(const MapArguments& arguments,
 
 bool keep_better(const EarlierResult& earlier, RunResult* result) {
   const MapperOptions& options = *result->options;
-  if (earlier.mappings.empty()) return false;
-  if (!is_replaceable(*result)) {
-    const bool is_below =
-        asks_for_one(options) && !earlier.is_altered && !result->outcomes.empty() &&
-        result->guarantee &&
-        *earlier.objective < kBelowRounding * objective_value(options.objectives.front(),
-                                                              *result->outcomes.front().cost);
-    if (!is_below) return false;
-    result->outcomes = {earlier.mappings.front()};
-    forget_proof(earlier, result);
-    return true;
-  }
+  const bool is_proven = !is_replaceable(*result);
+  const bool may_be_elsewhere = asks_for_one(options) && !earlier.is_altered &&
+                                !result->outcomes.empty() && result->guarantee;
+  if (earlier.mappings.empty() || (is_proven && !may_be_elsewhere)) return false;
   if (asks_for_one(options)) {
-    const bool is_worse = result->outcomes.empty() ||
-                          *earlier.objective <= objective_value(options.objectives.front(),
-                                                                *result->outcomes.front().cost);
-    if (!is_worse) return false;
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    const double found = result->outcomes.empty() ? kNone
+                                                  : objective_value(options.objectives.front(),
+                                                                    *result->outcomes.front().cost);
+    if (*earlier.objective > (is_proven ? kBelowRounding * found : found)) return false;
     result->outcomes = {earlier.mappings.front()};
-    keep_guarantee(earlier, result);
+    if (is_proven)
+      forget_proof(earlier, result);
+    else
+      keep_guarantee(earlier, result);
   } else if (earlier.is_altered || !keep_several(earlier, result)) {
     return false;
   }

@@ -19,7 +19,6 @@
 #include "sluice/model/unknown_prices.h"
 #include "sluice/network/layers_mapper.h"
 #include "sluice/network/network_search.h"
-#include "sluice/support/error.h"
 #include "sluice/support/human_units.h"
 #include "support/seconds_since.h"
 
@@ -133,15 +132,9 @@ bool ignores_energies(const Arch& arch, const MapperOptions& options) {
 /// The search takes unknown times and energies for none, and its result says again that they are
 /// unknown.
 void search_with_unknown(const Run& run, RunResult& result) {
-  const bool frees_energies = ignores_energies(result.problem->arch, *result.options);
-  if (!frees_energies && unknown_times(result.problem->arch).empty()) return search(run, result);
+  if (!has_unknown_prices(result.problem->arch)) return search(run, result);
   BoundProblem as_given = *result.problem;
-  if (frees_energies) {
-    auto freed = bind(as_given.workload, without_unknown_energies(as_given.arch));
-    SLUICE_CHECK(freed.has_value(), "an architecture cannot be bound without its energies");
-    *result.problem = std::move(*freed);
-  }
-  result.problem->arch = with_unlimited_times(std::move(result.problem->arch));
+  result.problem = without_unknown_prices(std::move(*result.problem));
   search(run, result);
   result.problem = std::move(as_given);
   for (MappingOutcome& outcome : result.outcomes)

@@ -29,8 +29,7 @@ Explanation explain_first(const Mapper& mapper, const RunResult& result, MapperO
                           const QuestionProgress& progress) {
   const MappingOutcome& first = result.outcomes.front();
   options.budget_seconds = seconds;
-  BoundProblem searched = *result.problem;
-  searched.arch = with_unlimited_times(std::move(searched.arch));
+  const BoundProblem searched = without_unknown_prices(*result.problem);
   const auto cost = evaluate(searched, first.mapping, result.latency);
   SLUICE_CHECK(cost.has_value(), "a mapping that was found is illegal");
   return explain({mapper, searched, first.mapping, *cost, result.guarantee.value_or(Guarantee{})},

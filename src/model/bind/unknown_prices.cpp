@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "sluice/support/error.h"
 
 namespace sluice {
 namespace {
@@ -68,6 +71,21 @@ Arch without_unknown_energies(Arch arch) {
     for (Action& action : component.actions)
       if (std::isnan(action.energy_j)) action.energy_j = 0;
   return arch;
+}
+
+bool has_unknown_prices(const Arch& arch) {
+  return has_unknown_energies(arch) || !unknown_times(arch).empty();
+}
+
+BoundProblem without_unknown_prices(BoundProblem problem) {
+  if (has_unknown_energies(problem.arch)) {  // binding adds energies up
+    auto freed = bind(problem.workload, without_unknown_energies(std::move(problem.arch)),
+                      problem.algorithms);
+    SLUICE_CHECK(freed.has_value(), "a problem that was bound does not bind without its energies");
+    problem = std::move(*freed);
+  }
+  problem.arch = with_unlimited_times(std::move(problem.arch));
+  return problem;
 }
 
 }  // namespace sluice

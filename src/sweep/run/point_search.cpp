@@ -95,9 +95,9 @@ void take(const SweepInputs& inputs, MapperResult found, SweepRun* run) {
   run->timing.mappings_evaluated = found.search.mappings_evaluated;
   run->bound = bound_of(found.guarantee, objective_value(inputs.options.objectives.front(),
                                                          found.mappings.front().cost));
-  const bool has_unknown_times = !unknown_times(problem.arch).empty();
+  const bool has_unknown = has_unknown_prices(problem.arch);
   for (MappedResult& mapped : found.mappings) {
-    if (has_unknown_times) {  // searched as if they were none
+    if (has_unknown) {  // searched as if they were none
       auto cost = evaluate(problem, mapped.mapping, inputs.options.policy);
       SLUICE_CHECK(cost.has_value(), "a mapping that was found is illegal");
       mapped.cost = std::move(*cost);
@@ -116,8 +116,7 @@ std::optional<SweepRun> search_point(const SweepInputs& inputs, const std::strin
   const Mapper* mapper = choice.mapper;
   SLUICE_CHECK(mapper != nullptr, "a mapper that does not exist was not refused");
   const auto begin = std::chrono::steady_clock::now();
-  BoundProblem searched = inputs.problem;
-  searched.arch = with_unlimited_times(std::move(searched.arch));
+  const BoundProblem searched = without_unknown_prices(inputs.problem);
   Incumbent incumbent;
   Leftovers own;
   if (auto start = start_of(inputs, *mapper, donor))

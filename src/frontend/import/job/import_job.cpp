@@ -292,10 +292,9 @@ class Importer {
     for (std::size_t pass = 0; pass < variables.size(); ++pass) {
       bool is_done = true;
       for (auto& [name, value] : variables) {
-        const auto value_of = [&, own = &name](const std::string& other) {
+        const auto value_of = [&](const std::string& other) {
           const auto found = variables.find(other);
-          const bool is_known =
-              found != variables.end() && other != *own && found->second.names().empty();
+          const bool is_known = found != variables.end() && found->second.names().empty();
           return is_known ? std::optional(found->second) : std::nullopt;
         };
         const std::size_t before = value.names().size();

@@ -247,6 +247,21 @@ std::string EnergyTable::hint_for(const std::string& component, bool is_known,
   return {};
 }
 
+namespace {
+
+std::string left_out_text(const std::string& component, bool is_known,
+                          const std::vector<std::string>& unused) {
+  if (is_known)
+    return fmt::format("the energies of {} for {} have no counterpart and are left out", component,
+                       fmt::join(unused, ", "));
+  if (component == "wire")
+    return "Timeloop takes the energies of 'wire' for the wires of all networks: they are left "
+           "out, and networks cost what energy-per-hop says";
+  return fmt::format("the architecture has no component {}: its energies are left out", component);
+}
+
+}  // namespace
+
 void EnergyTable::note_unused(ImportContext& context) const {
   for (const auto& [name, component] : components_) {
     std::vector<std::string> unused;
@@ -259,15 +274,8 @@ void EnergyTable::note_unused(ImportContext& context) const {
     for (const auto& [action, number] : component.actions) look_at(action, number);
     if (component.leakage) look_at("leak", *component.leakage);
     if (place == nullptr) continue;
-    const std::string message =
-        !component.is_known && name == "wire"
-            ? "Timeloop takes the energies of 'wire' for the wires of all networks: they are left "
-              "out, and networks cost what energy-per-hop says"
-        : component.is_known
-            ? fmt::format("the energies of {} for {} have no counterpart and are left out", name,
-                          fmt::join(unused, ", "))
-            : fmt::format("the architecture has no component {}: its energies are left out", name);
-    context.note_or_warn(*place, message, hint_for(name, component.is_known, unused));
+    context.note_or_warn(*place, left_out_text(name, component.is_known, unused),
+                         hint_for(name, component.is_known, unused));
   }
 }
 

@@ -157,13 +157,14 @@ std::vector<std::uint32_t> Search::order_of_templates(const TileSearchContext& c
 
 namespace {
 
-/// Templates are searched together as far as they have not too many rows: what they found takes
-/// memory until it is merged.
-std::size_t end_of_batch(const ExchangeSpace& space, std::size_t first) {
+/// Templates in their order are searched together as far as they have not too many rows: what they
+/// found takes memory until it is merged.
+std::size_t end_of_batch(const ExchangeSpace& space, const std::vector<std::uint32_t>& order,
+                         std::size_t first) {
   constexpr std::size_t kRows = 1 << 18;
   std::size_t rows = 0, last = first;
-  while (last < space.skeleton_of.size() && rows < kRows)
-    rows += space.skeletons[space.skeleton_of[last++]].n_rows;
+  while (last < order.size() && rows < kRows)
+    rows += space.skeletons[space.skeleton_of[order[last++]]].n_rows;
   return last;
 }
 
@@ -196,19 +197,15 @@ PmappingTable Search::price(const TileSearchContext& of_einsum, const RowGroups&
   PmappingTable table;
   table.templates = templates_[e];
   TableMerger merger(context, compiled_[e], rows);
-  std::size_t last = 0;
-  for (std::size_t first = 0; first < order.size(); first = last) {
-    last = context.starts != nullptr ? order.size() : end_of_batch(*context.space, first);
+  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+    last = end_of_batch(*context.space, order, first);
     parallel_for(options_.threads, last - first, [&](std::size_t i) {
       if (cancelled()) return;
       const std::uint32_t t = order[first + i];
       results[t] = search_tile_shapes(context, templates_[e][t], compiled_[e][t], t);
       if (!cancelled() && context.beam == 0) close(t);
     });
-    if (context.starts != nullptr)
-      merger.add(results, 0, results.size());
-    else
-      merger.add(results, first, last);
+    merger.add(results);
     for (std::size_t i = first; i < last; ++i) {
       const TemplateResult result = std::exchange(results[order[i]], {});
       table.considered += cancelled() ? result.considered : compiled_[e][order[i]].considered;

@@ -17,6 +17,11 @@ constexpr double kInfiniteBound = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+/// A bound of whole mappings.
+SearchBound Search::below(double limit) const {
+  return {.active = true, .objective = options_.objectives.front(), .limit = limit};
+}
+
 /// Rows to price of an Einsum, once for each template.
 double Search::rows_to_price(std::size_t e) const {
   double rows = 0;
@@ -121,7 +126,7 @@ ThroughBounds Search::find_paths(const std::vector<SearchBound>& bounds,
 /// Drops what lies on no path that may beat the known mapping, with its groups and rows: often four
 /// of five.
 void Search::keep_paths(ThroughBounds* paths) {
-  paths->update({.active = true, .objective = options_.objectives.front(), .limit = limit_});
+  paths->update(below(limit_));
   for (const std::size_t e : distinct_) {
     if (cancelled()) return;
     std::vector<char> is_kept(rows_[e].groups.size(), 0);
@@ -140,7 +145,7 @@ void Search::keep_paths(ThroughBounds* paths) {
 
 /// The graph of all rows, by what they cost at least. (Each group has the bound as its only
 /// pmapping meanwhile: a copy of all groups would take too much memory.)
-ExchangeGraph Search::connect_rows(const std::vector<std::shared_ptr<const HullList>>& costs) {
+ExchangeGraph Search::connect_rows(const std::vector<ThroughBounds::Costs>& costs) {
   std::vector<std::vector<double>> values(shapes_.size());
   for (const std::size_t e : distinct_) {
     std::size_t n = 0;
@@ -238,16 +243,14 @@ void Search::scout_along(const std::vector<SearchBound>& bounds, const ThroughBo
   const double halfway = std::sqrt(root * limit_);
   {
     ThroughBounds best = all;
-    best.update({.active = true, .objective = options_.objectives.front(), .limit = halfway});
+    best.update(below(halfway));
     const auto n = static_cast<double>(count_edges(best.graph().edges));
     if (cancelled() || n > kMost * static_cast<double>(count_edges(all.graph().edges))) return;
   }
   const auto finds_better = [&](double within) {
     const double known = limit_;
-    const SearchBound limit{
-        .active = true, .objective = options_.objectives.front(), .limit = within};
     ThroughBounds paths = all;
-    price_along(bounds, limit, kTileBeam, &paths);
+    price_along(bounds, below(within), kTileBeam, &paths);
     if (!cancelled()) join_within(paths.graph(), 0, kJoinBeam);
     return !cancelled() && limit_ < kBetter * known;
   };
@@ -279,14 +282,11 @@ JoinResult Search::search_priced() {
     costs[e] = same_as_[e] != e ? costs[same_as_[e]] : hulls_of_groups(*tables_[e]);
   const auto scout = [&](const ThroughBounds& all, double root) {
     ThroughBounds paths = all;
-    paths.update({.active = true,
-                  .objective = options_.objectives.front(),
-                  .limit = std::sqrt(root * limit_)});
+    paths.update(below(std::sqrt(root * limit_)));
     join_within(paths.graph(), 0, kJoinBeam);
   };
   ThroughBounds paths{std::move(graph), std::move(costs), options_.threads};
-  if (!paths.graph().broken_at)
-    paths.update({.active = true, .objective = options_.objectives.front(), .limit = limit_});
+  if (!paths.graph().broken_at) paths.update(below(limit_));
   return search_in_rounds(
       std::move(paths), scout,
       [](const SearchBound& limit, ThroughBounds* paths) { paths->update(limit); });
@@ -310,7 +310,7 @@ JoinResult Search::search_in_rounds(
     none.failed_at = shapes_[*all.graph().broken_at].einsum;
     return none;
   }
-  SearchBound limit{.active = true, .objective = options_.objectives.front(), .limit = limit_};
+  SearchBound limit = below(limit_);
   const double root = std::min(limit_, all.least(limit));
   open_bound_ = root;
   tell_bound();

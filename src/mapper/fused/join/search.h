@@ -83,7 +83,8 @@ class Search {
   std::vector<std::vector<EnergyLatency>> bound_rows(const TileSearchContext& context);
   ThroughBounds find_paths(const std::vector<SearchBound>& bounds,
                            const ExchangeAgreement& agreement);
-  ExchangeGraph connect_rows(const std::vector<std::shared_ptr<const HullList>>& costs);
+  ExchangeGraph connect_rows(const std::vector<ThroughBounds::Costs>& costs);
+  SearchBound below(double limit) const;
   void keep_paths(ThroughBounds* paths);
   void price_along(const std::vector<SearchBound>& bounds, const SearchBound& limit,
                    std::size_t beam, ThroughBounds* paths);

@@ -25,13 +25,12 @@ TableMerger::TableMerger(const TileSearchContext& context,
     chunks_[c].end.assign(std::min(kGroups, parts_.size() - c * kGroups), 0);
 }
 
-void TableMerger::add(const std::vector<TemplateResult>& results, std::size_t first,
-                      std::size_t last) {
+void TableMerger::add(const std::vector<TemplateResult>& results) {
   std::vector<char> grows(chunks_.size(), 0);
-  for (std::size_t t = first; t < last; ++t)
+  for (std::uint32_t t = 0; t < results.size(); ++t)
     for (std::uint32_t x = 0; x < results[t].exchanges.size(); ++x) {
       const std::uint32_t g = groups_.of_row[space_.skeleton_of[t]][results[t].exchanges[x].row];
-      parts_[g].push_back({static_cast<std::uint32_t>(t), x});
+      parts_[g].push_back({t, x});
       grows[g / kGroups] = 1;
     }
   parallel_for(threads_, chunks_.size(), [&](std::size_t c) {

@@ -17,9 +17,9 @@ class TableMerger {
   TableMerger(const TileSearchContext& context, const std::vector<CompiledTemplate>& compiled,
               const RowGroups& groups);
 
-  /// Takes what templates found: those with numbers from `first` up to before `last`. Of equal
-  /// pmappings the one that came first is kept.
-  void add(const std::vector<TemplateResult>& results, std::size_t first, std::size_t last);
+  /// Takes what templates found since, by their numbers. Of equal pmappings the one that came first
+  /// is kept.
+  void add(const std::vector<TemplateResult>& results);
   /// Puts all down in `table` (whose templates are filled in).
   void finish(PmappingTable* table);
 

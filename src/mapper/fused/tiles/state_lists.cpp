@@ -137,11 +137,13 @@ const StateBlock& StateLists::roomy(std::size_t cls, std::uint32_t list) {
   StateBlock& roomy = at->second;
   if (!is_new) return roomy;
   FrontMemo::Numbered states = lists_[cls][list].group->states;
+  const ClassStates& all = tables_[cls]->states;
   const auto is_even = [&](std::uint32_t s) {
-    const std::vector<std::int64_t> trips = tables_[cls]->states.state(s);
-    return std::none_of(trips.begin(), trips.end(), is_uneven);
+    for (std::size_t l = 0; l < classes_[cls].loops.size(); ++l)
+      if (is_uneven(all.trips(s, l))) return false;
+    return true;
   };
-  if (!std::all_of(states.states->begin(), states.states->end(), is_even)) {
+  if (!all.is_narrow() && !std::all_of(states.states->begin(), states.states->end(), is_even)) {
     FrontMemo::States even;
     std::copy_if(states.states->begin(), states.states->end(), std::back_inserter(even), is_even);
     states = tables_[cls]->fronts.numbered(std::move(even));
