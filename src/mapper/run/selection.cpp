@@ -123,7 +123,8 @@ MapperChoice default_mapper(const BoundProblem& problem, const MapperOptions& op
     return other == nullptr || refused_alone(*other, problem, options) ? nullptr : other;
   };
   if (const Mapper* compound = able("compound")) {
-    const bool may_fuse = !refused_alone(*fused, problem, options);
+    // Of two fronts neither is the better one.
+    const bool may_fuse = asks_for_one(options) && !refused_alone(*fused, problem, options);
     return {compound, std::move(reason), nullptr, may_fuse ? fused : nullptr};
   }
   if (refused_alone(*fused, problem, options))

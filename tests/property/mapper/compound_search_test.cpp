@@ -464,5 +464,34 @@ arch:
   }
 }
 
+TEST(CompoundSearch, LeavesTheRestOfABudgetToFusedWhereOneMappingIsAskedFor) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+workload:
+  rank_sizes: {M: 4, K: 2, N: 4}
+  bits_per_value: {All: 8}
+  einsums: ["T[m,n] = A[m,k] * B[k,n]", "U[m,n] = exp(T[m,n])"]
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 8, throughput: 1}, {name: write, energy: 8, throughput: 1}]}
+  - !Network {name: NoC, topology: mesh, link_bandwidth: 1, hop_energy: 1}
+  - !Container {name: PE, spatial: [{name: X, fanout: 4}]}
+  - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, throughput: 8}, {name: write, energy: 1, throughput: 8}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs) << to_string(specs.error());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem);
+  MapperOptions options;
+  MapperChoice choice = default_mapper(*problem, options);
+  EXPECT_EQ(choice.mapper->name(), "compound");
+  ASSERT_NE(choice.then, nullptr);
+  EXPECT_EQ(choice.then->name(), "fused");
+  options.objectives = {Objective::kEnergy, Objective::kLatency};
+  choice = default_mapper(*problem, options);
+  EXPECT_EQ(choice.mapper->name(), "compound");
+  EXPECT_EQ(choice.then, nullptr);
+}
+
 }  // namespace
 }  // namespace sluice::compound
