@@ -33,7 +33,7 @@ status 1.
                     inner_persistent, double_variables, recurrences, cycles, normalisations,
                     windowed_outputs, shared_windows, ports, leakage, networks,
                     many_loops, arrays, several_makers, stepped_usage, whole_actions,
-                    weights_apart; or none (default: all)
+                    weights_apart, copies; or none (default: all)
   --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
                     knows --cases, --seed, --seconds, --evaluations and --keep-going)
   --occupancy       compare the fronts with peak occupancies too

@@ -78,6 +78,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"stepped_usage", &Extras::stepped_usage},
       {"whole_actions", &Extras::whole_actions},
       {"weights_apart", &Extras::weights_apart},
+      {"copies", &Extras::copies},
   };
   return extras;
 }
@@ -91,6 +92,7 @@ Extras extras_of(const ProblemSpec& spec) {
         std::count_if(einsum.inputs.begin(), einsum.inputs.end(), has_window) > 1;
     extras.cycles = extras.cycles || einsum.name == "TAKE";
     extras.several_makers = extras.several_makers || einsum.name == "LAST";
+    extras.copies = extras.copies || einsum.name == "COPY";
   }
   extras.stepped_usage = demands_usage(spec) && is_recurrent(spec);
   extras.weights_apart = has_weights_apart(spec);

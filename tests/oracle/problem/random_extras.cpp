@@ -171,18 +171,31 @@ class EinsumExtras {
 
   /// The sizes that a convolution's image needs, after sizes were cut.
   void fit_convolutions() {
-    for (const EinsumSpec& einsum : spec_.einsums) {
-      if (einsum.bounds.empty()) continue;
-      const int window = einsum.bounds[0].back() - '0';
-      for (std::size_t r = 0; r < einsum.inputs[0].projection.size(); ++r) {
-        const auto& [rank, index] = einsum.inputs[0].projection[r];
-        if (index.find('+') == std::string::npos) continue;
-        const int stride = index[0] == '2' ? 2 : 1;
-        int& results = size_of(einsum.output.projection[r].first);
-        int& rows = size_of(rank);
+    for (const EinsumSpec& einsum : spec_.einsums)
+      visit_windows(einsum, [](int window, int stride, int& rows, int& results) {
         rows = std::max(rows, window);
         results = (rows - window) / stride + 1;
-      }
+      });
+  }
+
+  /// The sizes that images need, after a rank of results grew.
+  void grow_images() {
+    for (std::size_t i = spec_.einsums.size(); i-- > 0;)
+      visit_windows(spec_.einsums[i], [](int window, int stride, int& rows, const int& results) {
+        rows = std::max(rows, stride * (results - 1) + window);
+      });
+  }
+
+  /// Calls `visit(window, stride, rows, results)` for the windowed rank of a convolution.
+  template <class Visit>
+  void visit_windows(const EinsumSpec& einsum, const Visit& visit) {
+    if (einsum.bounds.empty()) return;
+    const int window = einsum.bounds[0].back() - '0';
+    for (std::size_t r = 0; r < einsum.inputs[0].projection.size(); ++r) {
+      const auto& [rank, index] = einsum.inputs[0].projection[r];
+      if (index.find('+') == std::string::npos) continue;
+      visit(window, index[0] == '2' ? 2 : 1, size_of(rank),
+            size_of(einsum.output.projection[r].first));
     }
   }
 
@@ -199,6 +212,7 @@ class EinsumExtras {
     const std::string rank = name + "STEP";
     int& steps = size_of(source_.projection[0].first);
     steps = std::max(steps, 2);
+    grow_images();
     const int slices = steps + 1;
     size_of(rank) = slices;
     access.projection[0] = {rank, access.projection[0].second + offset};
@@ -516,6 +530,49 @@ void put_weights_apart(Dice& dice, ProblemSpec& spec) {
   if (dice.chance(25)) add_state_in_between(spec);
 }
 
+bool has_parts(const ProblemSpec& spec) {
+  return std::any_of(spec.einsums.begin(), spec.einsums.end(),
+                     [](const EinsumSpec& einsum) { return einsum.name == "LAST"; });
+}
+
+/// C = T behind the Einsum that makes an intermediate tensor T, or further behind: some of its
+/// readers read the copy. Memories are smaller, so that it counts who lies in whose place.
+void add_copy(Dice& dice, ProblemSpec& spec) {
+  std::vector<std::size_t> makers;
+  const auto reads = [](const EinsumSpec& einsum, const std::string& tensor) {
+    return std::any_of(einsum.inputs.begin(), einsum.inputs.end(),
+                       [&](const AccessSpec& input) { return input.tensor == tensor; });
+  };
+  for (std::size_t e = 0; e + 1 < spec.einsums.size(); ++e)
+    if (reads(spec.einsums[e + 1], spec.einsums[e].output.tensor) &&
+        !has_window(spec.einsums[e].output))
+      makers.push_back(e);
+  if (makers.empty()) return;
+  std::size_t at = makers[static_cast<std::size_t>(dice.below(static_cast<int>(makers.size())))];
+  EinsumSpec copy;
+  copy.name = "COPY";
+  copy.is_copy = true;
+  copy.inputs = {spec.einsums[at].output};
+  copy.n_instances = spec.einsums[at].n_instances;
+  const std::string source = copy.inputs.front().tensor;
+  for (auto& [rank, index] : copy.inputs.front().projection) {
+    index.clear();
+    for (const char c : rank) index += static_cast<char>(std::tolower(c));
+    index += "_c";
+  }
+  copy.output = copy.inputs.front();
+  copy.output.tensor = "C";
+  if (at + 2 < spec.einsums.size() && dice.chance(30)) ++at;
+  for (std::size_t e = at + 1; e < spec.einsums.size(); ++e)
+    for (AccessSpec& input : spec.einsums[e].inputs)
+      if (input.tensor == source && (e + 1 == spec.einsums.size() || dice.chance(70)))
+        input.tensor = "C";
+  spec.einsums.insert(spec.einsums.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(copy));
+  for (MemorySpec& memory : spec.memories)
+    if (memory.size != "inf" && dice.chance(50))
+      memory.size = std::to_string(std::max(16, std::stoi(memory.size) / 16 * 8));
+}
+
 void add_persistent(Dice& dice, ProblemSpec& spec) {
   spec.persistent = dice.text_of({"weight - Intermediates", "weight - Intermediates",
                                   "Inputs - Intermediates", "Intermediates", "All"});
@@ -537,6 +594,11 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.weights_apart && is_recurrent(spec)) {
     Dice own(seed ^ 0x52DCE729A5B3C1F7ULL);  // so that the other seeds stay what they were
     if (own.chance(75)) put_weights_apart(own, spec);
+  }
+  if (extras.copies) {
+    Dice own(seed ^ 0x52A9C7E5D3B1F086ULL);  // likewise
+    if (own.chance(14) && !is_recurrent(spec) && spec.filled.empty() && !has_parts(spec))
+      add_copy(own, spec);
   }
   if (extras.tolls) add_components(dice, spec);
   if (extras.behaviours) add_behaviours(dice, spec);

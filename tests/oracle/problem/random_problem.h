@@ -140,9 +140,10 @@ struct Extras {
   bool stepped_usage = false;     ///< `min_usage` of a fanout, where Einsums are recurrent
   bool whole_actions = false;     ///< `partial_actions: whole`, of actions of several values
   bool weights_apart = false;     ///< what a recurrence reads is backed in several memories
+  bool copies = false;            ///< of intermediate tensors, read in their place
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true, true, true};
+                                      true, true, true, true, true, true, true, true, true, true};
 
 /// Those in which `fused` proves its optimum: elsewhere it proves a bound.
 inline constexpr Extras kProvenExtras = [] {
@@ -163,7 +164,7 @@ bool is_recurrent(const ProblemSpec& spec);
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
 /// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage,
-/// whole_actions, weights_apart (of cycles).
+/// whole_actions, weights_apart (of cycles), copies.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

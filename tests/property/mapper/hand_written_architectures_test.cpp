@@ -408,6 +408,38 @@ arch:
   for (const int room : {64, 80, 128}) expect_brute_force_agreement(spec_of(room));
 }
 
+// T2 is held whole, and a tile of T1, of which it is a copy, lies in its place, also while T1 is
+// made (seed 43001001: 5 B hold all of T2 and a value of T0). T1's maker runs first under the loop
+// that they share; or second, what T1 needs being made under it too.
+TEST(HandWrittenArchitecture, KeepsATileInThePlaceOfItsWholeCopy) {
+  const auto spec_of = [](const char* makers, int room) {
+    return fmt::format(R"yaml(workload:
+  rank_sizes: {{N0: 2, N1: 4}}
+  bits_per_value: {{All: 8}}
+  einsums:
+{}  - {{einsum: "T2[n1] = T1[n1]", is_copy_operation: true, renames: {{input: T1, output: T2, weight: Nothing}}}}
+  - {{einsum: "R[n1] = T2[n1]", renames: {{input: T2, output: R, weight: Nothing}}}}
+arch:
+  nodes:
+  - !Memory {{name: Main, size: inf, tensors: {{keep: ~Intermediates}}, actions: [{{name: read, energy: 32, throughput: inf}}, {{name: write, energy: 16, throughput: inf}}]}}
+  - !Memory {{name: Global, size: 56, tensors: {{keep: weight}}, actions: [{{name: read, energy: 2, throughput: inf}}, {{name: write, energy: 2, throughput: inf}}]}}
+  - !Memory {{name: Local, size: {}, tensors: {{keep: ~weight}}, actions: [{{name: read, energy: 1, throughput: inf}}, {{name: write, energy: 1, throughput: inf}}]}}
+  - !Compute {{name: MAC, actions: [{{name: compute, energy: 1, throughput: 4}}]}}
+)yaml",
+                       makers, room);
+  };
+  const char* const first =
+      "  - {einsum: \"T1[n1] = T0[n0] * W1[n0,n1]\", renames: {input: T0, output: T1, weight: "
+      "W1}}\n";
+  const char* const second =
+      "  - {einsum: \"X[n1] = A[n1]\", renames: {input: A, output: X, weight: Nothing}}\n"
+      "  - {einsum: \"T1[n1] = X[n1] * W1[n0,n1]\", renames: {input: X, output: T1, weight: W1}}\n";
+  for (const int room : {32, 40, 48, 56}) {
+    expect_brute_force_agreement(spec_of(first, room));
+    expect_brute_force_agreement(spec_of(second, room));
+  }
+}
+
 // T2 is a copy of T1, T1 one of T0, which is kept whole: all three are 24 bits of the buffer.
 TEST(HandWrittenArchitecture, ReservesCopiesOfCopiesOnce) {
   for (const char* persistent : {"Inputs - Intermediates", "Nothing"})

@@ -50,7 +50,7 @@ TEST(DrawnKinds, AreEachATwentiethOfTheProblems) {
   }
   for (const char* kind :
        {"windowed_outputs", "shared_windows", "ports", "leakage", "networks", "many_loops",
-        "cycles", "several_makers", "stepped_usage", "whole_actions", "weights_apart"})
+        "cycles", "several_makers", "stepped_usage", "whole_actions", "weights_apart", "copies"})
     EXPECT_GE(drawn[kind], kDraws / 20) << kind;
 }
 

@@ -20,10 +20,17 @@ class Connector {
   Connector(const BoundProblem& problem, std::vector<ExchangeLayer> layers,
             const GraphOptions& options)
       : layers_(std::move(layers)), options_(options) {
-    graph_.last_use.assign(problem.workload.tensors.size(), 0);
-    for (std::size_t e = 0; e < layers_.size(); ++e)
-      for (const LocalTensor& tensor : layers_[e].shape->tensors)
-        graph_.last_use[tensor.id.index()] = e;
+    TensorUses& uses = graph_.uses;
+    uses.last.assign(problem.workload.tensors.size(), 0);
+    uses.last_copied = uses.last;
+    for (std::size_t e = 0; e < layers_.size(); ++e) {
+      const std::vector<LocalTensor>& tensors = layers_[e].shape->tensors;
+      for (const LocalTensor& tensor : tensors) {
+        uses.last[tensor.id.index()] = e;
+        if (tensor.copy_of >= 0)
+          uses.last_copied[tensors[static_cast<std::size_t>(tensor.copy_of)].id.index()] = e;
+      }
+    }
   }
 
   ExchangeGraph run() {
@@ -112,7 +119,7 @@ class Connector {
 
   /// Drops the groups with an exchange that some other user of the tensor does not know.
   void agree_on_tensors() {
-    ExchangeAgreement agreement(graph_.last_use.size());
+    ExchangeAgreement agreement(graph_.uses.last.size());
     for (std::size_t e = 0; e < layers_.size(); ++e) {
       std::vector<std::uint64_t> exchanges;
       for (std::size_t g = 0; g < own_[e].size(); ++g) {
@@ -154,7 +161,7 @@ class Connector {
     std::set<TensorId> live;
     for (std::size_t before = 0; before < e; ++before)
       for (TensorId tensor : shared_[before])
-        if (graph_.last_use[tensor.index()] >= e) live.insert(tensor);
+        if (graph_.uses.last[tensor.index()] >= e) live.insert(tensor);
     std::vector<std::pair<std::size_t, std::size_t>> shared;  // positions: before, own
     for (std::size_t t = 0; t < shared_[e].size(); ++t)
       if (const auto at = live.find(shared_[e][t]); at != live.end())
@@ -246,7 +253,7 @@ class Connector {
 
   /// What one thread needs to extend spines.
   struct Worker {
-    Worker(SpineTable* table, const std::vector<std::size_t>* last_use) : joiner(table, last_use) {}
+    Worker(SpineTable* table, const TensorUses* uses) : joiner(table, uses) {}
     SpineJoiner joiner;
     GroupIndex::Blocks blocks;
     std::vector<std::uint32_t> candidates;
@@ -339,7 +346,7 @@ class Connector {
   std::vector<Extension> leftovers_;             // of one that was cancelled
   ExchangeGraph graph_;
   SpineTable table_;
-  Pool<Worker> workers_{[this] { return std::make_unique<Worker>(&table_, &graph_.last_use); }};
+  Pool<Worker> workers_{[this] { return std::make_unique<Worker>(&table_, &graph_.uses); }};
 };
 
 }  // namespace

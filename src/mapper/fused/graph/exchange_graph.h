@@ -10,6 +10,7 @@
 #include "mapper/fused/tiles/tile_search.h"
 #include "mapper/space/pmapping.h"
 #include "mapper/space/spine.h"
+#include "spine_table.h"
 
 namespace sluice::fused {
 
@@ -26,8 +27,8 @@ struct ExchangeEdge {
 struct ExchangeGraph {
   std::vector<std::size_t> n_spines;             ///< per layer 0 … number of Einsums
   std::vector<std::vector<ExchangeEdge>> edges;  ///< per Einsum, ascending by from, group
-  std::vector<std::size_t> last_use;             ///< per tensor: the last Einsum that uses it
-  std::optional<std::size_t> broken_at;          ///< Einsum that nothing can be joined to
+  TensorUses uses;
+  std::optional<std::size_t> broken_at;  ///< Einsum that nothing can be joined to
 };
 
 /// Of all Einsums.

@@ -59,7 +59,7 @@ namespace {
 
 /// All of a spine but its extents.
 Key key_of_structure(const Spine& spine) {
-  constexpr std::size_t kOfTensor = 7, kOfLoop = 4;
+  constexpr std::size_t kOfTensor = 8, kOfLoop = 4;
   Key key;
   key.reserve(3 + spine.live.size() * kOfTensor +
               spine.loops.size() * (kOfLoop + 3 * spine.live.size()));
@@ -80,6 +80,7 @@ Key key_of_structure(const Spine& spine) {
     key.push_back(tensor.carried_by);
     key.push_back(static_cast<std::int64_t>(tensor.origin.index()));
     key.push_back(tensor.copies);
+    key.push_back(tensor.in_all_below);
   }
   return key;
 }
@@ -121,7 +122,7 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
                                                  const Match& match, std::size_t einsum) const {
   const std::vector<LiveTensor> all = alive_during(prefix, next);
   const auto stays = [&](const LiveTensor& tensor) {
-    return (*last_use_)[tensor.id.index()] > einsum;
+    return uses_->last[tensor.id.index()] > einsum;
   };
   std::vector<AliveTensor> result;
   for (const LiveTensor& tensor : all) {
@@ -134,17 +135,35 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
     own.stays = stays(tensor);
     own.persistent = tensor.persistent;
     own.alone = true;
+    own.only_one = true;
+    own.held_before = false;
     own.id = tensor.id;
     own.component = tensor.component;
     own.level = reserved_level(tensor, prefix, next, match);
     for (std::uint32_t i = 0; i < all.size(); ++i) {
       const LiveTensor& other = all[i];
       if (other.id == tensor.id || other.origin != tensor.origin) continue;
+      own.only_one = false;
       if (stays(other)) own.alone = false;
-      if (shares_reservation(other, tensor)) own.holders.push_back(i);
+      if (!shares_reservation(other, tensor)) continue;
+      own.holders.push_back(i);
+      own.held_before = tensor.in_all_below && other.level < tensor.level;
     }
   }
   return result;
+}
+
+/// Of a tensor of which a later Einsum makes a copy, nothing else being in its reservation: whether
+/// it was there in all Einsums that have run under the loops above it.
+bool SpineJoiner::is_in_all_below(const Spine& prefix, const LiveTensor& tensor,
+                                  const std::vector<AliveTensor>& alive, std::size_t einsum) const {
+  if (uses_->last_copied[tensor.id.index()] <= einsum || tensor.persistent ||
+      tensor.carried_by >= 0 || tensor.origin != tensor.id)
+    return false;
+  for (const AliveTensor& other : alive)
+    if (other.id == tensor.id && !other.only_one) return false;
+  const LiveTensor* const before = fused::find_live(prefix, tensor.id);
+  return before != nullptr ? before->in_all_below : prefix.loops.size() < tensor.level;
 }
 
 std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, const Spine& next,
@@ -152,12 +171,15 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   Case result;
   const std::optional<Match> match = match_spines(prefix, next);
   if (!match) return std::nullopt;
-  const JoinedSpine joined = join_spines(prefix, next, *match, *last_use_, einsum);
+  const JoinedSpine joined = join_spines(prefix, next, *match, uses_->last, einsum);
   if (!joined.connected) return std::nullopt;
   const std::size_t depth = joined.spine.loops.size();
   result.loops.assign(match->loops.begin(),
                       match->loops.begin() + static_cast<std::ptrdiff_t>(depth));
   result.joined = joined.spine;
+  result.alive = find_alive(prefix, next, *match, einsum);
+  for (LiveTensor& tensor : result.joined.live)
+    tensor.in_all_below = is_in_all_below(prefix, tensor, result.alive, einsum);
   for (std::size_t i = 0; i < depth; ++i)
     result.joined.loops[joined.from[i]] = joined.spine.loops[i];
   for (LiveTensor& tensor : result.joined.live)
@@ -173,7 +195,6 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   for (std::size_t i = 1; i < depth; ++i)
     if (joined.spine.stop_before[i]) result.block_end.push_back(i);
   result.block_end.push_back(depth);
-  result.alive = find_alive(prefix, next, *match, einsum);
   return result;
 }
 

@@ -95,14 +95,19 @@ class SpineTable {
 
 struct AliveTensor;
 
+/// What is known of each tensor, whatever is joined.
+struct TensorUses {
+  std::vector<std::size_t> last;         ///< the last Einsum that uses it, as in join_spines
+  std::vector<std::size_t> last_copied;  ///< the last Einsum that copies it; 0: none
+};
+
 /// Joins spines by number, for one thread. Whether and how two spines match depends on their
 /// structures and on which loops have equal extents; each such case is worked out once
 /// (match_spines, join_spines) and remembered.
 class SpineJoiner {
  public:
-  /// `last_use` per tensor, as in join_spines.
-  SpineJoiner(SpineTable* table, const std::vector<std::size_t>* last_use)
-      : table_(table), last_use_(last_use) {}
+  /// Both must outlive it.
+  SpineJoiner(SpineTable* table, const TensorUses* uses) : table_(table), uses_(uses) {}
 
   /// How two spines are joined, for all of their structures and equal extents.
   struct Case;
@@ -119,9 +124,11 @@ class SpineJoiner {
   std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
   std::vector<AliveTensor> find_alive(const Spine& prefix, const Spine& next, const Match& match,
                                       std::size_t einsum) const;
+  bool is_in_all_below(const Spine& prefix, const LiveTensor& tensor,
+                       const std::vector<AliveTensor>& alive, std::size_t einsum) const;
 
   SpineTable* table_;
-  const std::vector<std::size_t>* last_use_;
+  const TensorUses* uses_;
   std::vector<std::uint32_t> from_, in_order_;  // of settle()
   std::vector<std::unique_ptr<Case>> cases_;    // null: no match
   HashIndex case_of_;                           // by a hash of all that decides a case
@@ -132,7 +139,10 @@ struct AliveTensor {
   bool before;  ///< alive before it, too
   bool stays;   ///< and after it
   bool persistent;
-  bool alone;  ///< no other that stays is in the same reservation
+  bool alone;     ///< no other that stays is in the same reservation
+  bool only_one;  ///< no other that is alive is in it
+  /// Its copy that this Einsum makes holds it in all that has run below their common loops, too.
+  bool held_before;
   TensorId id;
   ComponentId component;
   std::uint32_t level;     ///< of its reservation

@@ -22,9 +22,9 @@ class Joiner {
         edges_(context.graph->edges),
         next_(context.tables.size()),
         nothing_(spines_.compact(Spine{})),
-        planners_(
-            [this] { return std::make_unique<JoinPlanner>(&spines_, *context_.tracked, uses_); }) {
-    find_uses();
+        planners_([this] {
+          return std::make_unique<JoinPlanner>(&spines_, *context_.tracked, context_.graph->uses);
+        }) {
     find_hulls();
     find_persistent();
     bound_completions();
@@ -76,17 +76,6 @@ class Joiner {
     if (is_cancelled(context_.cancel)) return std::move(result_);  // perhaps within the last one
     collect();
     return std::move(result_);
-  }
-
-  void find_uses() {
-    uses_.last = context_.graph->last_use;
-    uses_.last_copied.assign(uses_.last.size(), 0);
-    for (std::size_t e = 0; e < context_.shapes.size(); ++e) {
-      const std::vector<LocalTensor>& tensors = context_.shapes[e]->tensors;
-      for (const LocalTensor& tensor : tensors)
-        if (tensor.copy_of >= 0)
-          uses_.last_copied[tensors[static_cast<std::size_t>(tensor.copy_of)].id.index()] = e;
-    }
   }
 
   void find_hulls() {
@@ -319,7 +308,6 @@ class Joiner {
 
   const JoinContext& context_;
   SearchBound bound_;
-  TensorUses uses_;
   std::size_t beam_ = 0;
   std::atomic<std::size_t> pairs_{0};                                 // looked at in this join
   std::size_t most_pairs_ = std::numeric_limits<std::size_t>::max();  // with more it is given up

@@ -18,7 +18,7 @@ const JoinPlan& JoinPlanner::plan(const SpineView& prefix, const SpineView& next
   plan_.next_depth = next.extents.size();
   plan_.depth = found.loops.size();
   const std::size_t levels = plan_.levels();
-  for (std::vector<double>* numbers : {&plan_.during, &plan_.after, &plan_.alone})
+  for (std::vector<double>* numbers : {&plan_.during, &plan_.after, &plan_.alone, &plan_.freed})
     numbers->assign(tracked_.size() * levels, 0);
   plan_.persistent.assign(tracked_.size(), 0);
   for (const AliveTensor& tensor : found.alive) {
@@ -31,6 +31,7 @@ const JoinPlan& JoinPlanner::plan(const SpineView& prefix, const SpineView& next
       }
       const std::size_t at = m * levels + tensor.level;
       plan_.during[at] += bits;
+      if (tensor.held_before) plan_.freed[at] += bits_of(tensor, prefix, next) - bits;
       if (!tensor.stays) continue;
       plan_.after[at] += own_bits(found, tensor, true, prefix, next);
       if (tensor.alone && uses_.last_copied[tensor.id.index()] <= einsum)

@@ -18,14 +18,11 @@ struct JoinPlan {
   std::vector<double> during;  ///< shared tensors alive while the next Einsum runs
   std::vector<double> after;   ///< of these, the ones that stay alive
   std::vector<double> alone;   ///< of those, the ones in a reservation that no copy will share
+  /// of what ran before, at each level: shared tensors that lie from now on in the reservation of a
+  /// copy further out
+  std::vector<double> freed;
   // Per memory:
   std::vector<double> persistent;  ///< newly held for the whole run
-};
-
-/// What is known of each tensor, whatever is joined.
-struct TensorUses {
-  std::vector<std::size_t> last;         ///< the last Einsum that uses it, as in join_spines
-  std::vector<std::size_t> last_copied;  ///< the last Einsum that copies it; 0: none
 };
 
 /// Plans joins of spines that match, for one thread.
@@ -33,7 +30,7 @@ class JoinPlanner {
  public:
   /// All must outlive it.
   JoinPlanner(SpineTable* table, const std::vector<TrackedMemory>& tracked, const TensorUses& uses)
-      : joiner_(table, &uses.last), tracked_(tracked), uses_(uses) {}
+      : joiner_(table, &uses), tracked_(tracked), uses_(uses) {}
 
   /// Joins Einsum number `einsum`; the plan of the call before is gone.
   const JoinPlan& plan(const SpineView& prefix, const SpineView& next, std::size_t einsum);

@@ -281,15 +281,15 @@ JoinResult Search::search_priced() {
   for (std::size_t e = 0; e < shapes_.size(); ++e)
     costs[e] = same_as_[e] != e ? costs[same_as_[e]] : hulls_of_groups(*tables_[e]);
   const auto scout = [&](const ThroughBounds& all, double root) {
-    ThroughBounds paths = all;
-    paths.update(below(std::sqrt(root * limit_)));
-    join_within(paths.graph(), 0, kJoinBeam);
+    ThroughBounds halfway = all;
+    halfway.update(below(std::sqrt(root * limit_)));
+    join_within(halfway.graph(), 0, kJoinBeam);
   };
   ThroughBounds paths{std::move(graph), std::move(costs), options_.threads};
   if (!paths.graph().broken_at) paths.update(below(limit_));
   return search_in_rounds(
       std::move(paths), scout,
-      [](const SearchBound& limit, ThroughBounds* paths) { paths->update(limit); });
+      [](const SearchBound& limit, ThroughBounds* open) { open->update(limit); });
 }
 
 /// `all` is up to date. First all that may be little above the bound of the best path, then more

@@ -46,7 +46,10 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
     const double* during = plan.during.data() + m * plan.levels();
     const double* after = plan.after.data() + m * plan.levels();
     const auto open_before = [&](std::size_t l) { return l < left ? old_open[l] : 0.0; };
-    const auto closed_before = [&](std::size_t l) { return l <= left ? old_closed[l] : 0.0; };
+    const double* freed = plan.freed.data() + m * plan.levels();
+    const auto closed_before = [&](std::size_t l) {
+      return l <= left ? std::max(0.0, old_closed[l] - freed[l]) : 0.0;
+    };
     // The next Einsum's own branch, from its innermost level up to where it leaves the prefix.
     std::size_t level = plan.next_depth;
     double usage = own[level] + during[level];
@@ -55,7 +58,7 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
       --level;
       usage += own[level] + during[level];
     }
-    usage = std::max(usage, level <= left ? old_closed[level] : 0.0);
+    usage = std::max(usage, closed_before(level));
     // Levels whose loops close now: the branch counts with everything that was open around it.
     while (level > depth) {
       --level;
