@@ -22,6 +22,7 @@ class ExpressionChecker {
 
   /// The Einsums are named where the expression has a value for others.
   void check(const ArchExpression& source) {
+    source_ = &source;
     std::optional<ExpressionError> first;
     std::vector<std::size_t> failing;
     for (std::size_t e = 0; e < scopes_.size(); ++e) {
@@ -33,6 +34,7 @@ class ExpressionChecker {
     }
     if (!first) return;
     explain_width_of_several(*first, source, failing.front());
+    explain_memory(*first);
     if (failing.size() < scopes_.size()) first->message += ", for " + names_of(failing);
     if (first->hint.empty() && first->message.starts_with("unknown name")) {
       const std::string name = name_at(source.place->text, first->offset);
@@ -71,8 +73,27 @@ class ExpressionChecker {
   /// What a memory holds is chosen by the mapping; any set has the right type.
   std::optional<ExpressionValue> memory_tensors(const std::string& name) const {
     const auto component = find_component(arch_, name);
-    if (!component || !arch_[*component].holds_tensors()) return std::nullopt;
-    return NameSet{};
+    if (!component || !arch_[*component].holds_tensors() || !source_->knows_memories)
+      return std::nullopt;
+    const auto own = find_component(arch_, source_->component);
+    return own && own->index() <= component->index() ? std::nullopt : std::optional(NameSet{});
+  }
+
+  /// A memory where none is known, or none that stands so far in.
+  void explain_memory(ExpressionError& error) const {
+    if (!error.message.starts_with("unknown name")) return;
+    const std::string name = name_at(source_->place->text, error.offset);
+    const auto component = find_component(arch_, name.substr(0, name.find('.')));
+    if (!component || !arch_[*component].holds_tensors()) return;
+    if (source_->knows_memories) {
+      error.message = fmt::format("{} names {}, which does not stand further out than {}",
+                                  source_->what, name, source_->component);
+      error.hint = "what a memory keeps may depend on what memories further out hold";
+    } else {
+      error.message =
+          fmt::format("{} must be a set of tensors, and {} is a memory", source_->what, name);
+      error.hint = "memories may be named in keep, may_keep and back";
+    }
   }
 
   /// `weight.bits_per_value` is unknown where `weight` is several tensors.
@@ -138,6 +159,7 @@ class ExpressionChecker {
   TensorRoles roles_;
   std::set<std::string> undefined_roles_;               ///< that were reported
   std::vector<std::optional<ExpressionScope>> scopes_;  ///< by EinsumId, made when needed
+  const ArchExpression* source_ = nullptr;              ///< that is checked
 };
 
 /// Any name may be one of a workload's tensors: `n` tensors in each set, 8 bits a value.

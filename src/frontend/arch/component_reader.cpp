@@ -81,13 +81,18 @@ class ComponentReader {
 
   void remember(ArchExpression::Type type, const std::optional<Expression>& expression,
                 const YamlNode* place, const char* what) {
-    if (expression)
-      expressions_.push_back({type, *expression, place, what, component_.name, false, false});
+    if (expression) expressions_.push_back({type, *expression, place, what, component_.name});
   }
 
   std::optional<Expression> tensor_set(const YamlNode* node, const char* what) {
     auto expression = read_tensor_set(context_, node, what);
     remember(ArchExpression::Type::kTensorSet, expression, node, what);
+    return expression;
+  }
+
+  std::optional<Expression> keep_rule(const YamlNode* node, const char* what) {
+    auto expression = tensor_set(node, what);
+    if (expression) expressions_.back().knows_memories = true;
     return expression;
   }
 
@@ -350,9 +355,9 @@ class ComponentReader {
     if (node == nullptr) return policy;
     MapReader map(context_, *node, "tensors");
     if (!map.is_map()) return policy;
-    policy.keep = tensor_set(map.optional("keep"), "keep");
-    policy.may_keep = tensor_set(map.optional("may_keep"), "may_keep");
-    policy.back = tensor_set(map.optional("back"), "back");
+    policy.keep = keep_rule(map.optional("keep"), "keep");
+    policy.may_keep = keep_rule(map.optional("may_keep"), "may_keep");
+    policy.back = keep_rule(map.optional("back"), "back");
     if (const YamlNode* options = map.optional("tensor_order_options"))
       policy.tensor_order_options = tensor_orders(*options);
     policy.force_memory_hierarchy_order =

@@ -20,6 +20,7 @@ struct ArchExpression {
   std::string component;
   bool over_actions = false;       ///< total_latency
   bool only_where_needed = false;  ///< a width for some tensors: evaluated where they are used
+  bool knows_memories = false;     ///< what memories further out hold: rules of what a memory keeps
 };
 
 bool is_component_tag(const std::string& tag);

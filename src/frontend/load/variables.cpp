@@ -38,6 +38,12 @@ class VariableReader {
       const auto name = read_name(context_, entry.key.get(), "a variable");
       // No variable is known yet, so that the expression keeps the names of others.
       const auto expression = read_expression(context_, entry.value.get(), "a variable");
+      if (name && is_set_word(*name)) {
+        context_.error(
+            *entry.key,
+            fmt::format("no variable may be called '{}': it is a word of set expressions", *name));
+        continue;
+      }
       if (name && !expression) break_variable(*name);
       if (name) order_.push_back(*name);
       if (name) declared_[*name] = {expression.value_or(Expression()), entry.value.get()};

@@ -252,8 +252,7 @@ class WorkloadBuilder {
     const bool is_alone = source_.einsums.size() == 1;
     const auto taken = [is_alone](const std::string& name) {
       if (is_alone && (name == "Inputs" || name == "Outputs")) return false;
-      return name == "Other" || name == "ops" || is_expression_keyword(name) ||
-             std::find(set_names().begin(), set_names().end(), name) != set_names().end();
+      return is_set_word(name);
     };
     for (const EinsumSource& einsum : source_.einsums)
       for (const AccessSource& access : einsum.accesses)
