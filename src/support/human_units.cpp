@@ -83,7 +83,8 @@ std::string human_count(double count) {
 }
 
 std::string human_percent(double share) {
-  if (!std::isfinite(share)) return special(share) + " %";
+  if (std::isnan(share)) return "-";
+  if (std::isinf(share)) return special(share) + " %";
   const double percent = share * 100;
   if (percent == 0) return "0.0 %";  // of either sign
   if (percent >= 0.05) return fmt::format("{:.1f} %", percent);

@@ -21,7 +21,7 @@ std::string human_size_at_least(double bits);
 /// A count: "12", "3,500", "2.1 M", "3.4e+18".
 std::string human_count(double count);
 
-/// A share of one: "54.0 %", "0.03 %".
+/// A share of one: "54.0 %", "0.03 %"; "-" where it is NaN (a share of nothing).
 std::string human_percent(double share);
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace sluice {
@@ -54,6 +55,7 @@ TEST(HumanUnits, CountsWithThousandsThenPrefixes) {
 
 TEST(HumanUnits, ShowsSmallSharesToo) {
   EXPECT_EQ(human_percent(0.54), "54.0 %");
+  EXPECT_EQ(human_percent(std::nan("")), "-");
   EXPECT_EQ(human_percent(0.0003), "0.03 %");
 }
 
