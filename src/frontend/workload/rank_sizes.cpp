@@ -160,6 +160,7 @@ class RankSizes {
       if (!tighten_box(index, with_derived_sizes)) return false;
       if (!store_ranges(index)) continue;
       pending_[index] = false;
+      warn_of_guesses(index, with_derived_sizes);
       check_bounds(index);
       note_extents(index);
       return true;
@@ -190,6 +191,34 @@ class RankSizes {
       range.size = *interval.high - *interval.low + 1;
     }
     return true;
+  }
+
+  /// Variables that no bound ends but that of a sum with others: as wide as the others at their
+  /// least leave them, which is seldom what was meant. Of each variable once.
+  void warn_of_guesses(std::size_t index, bool with_derived_sizes) {
+    is_guess_.resize(workload_.rank_variables.size());
+    std::vector<char> has_end(workload_.rank_variables.size());
+    for (const AffineExpression& constraint : constraints(index, with_derived_sizes))
+      if (constraint.terms.size() == 1 && constraint.terms[0].coefficient < 0)
+        has_end[constraint.terms[0].variable.index()] = 1;
+    for (const VariableRange& range : workload_.einsums[index].iteration_space) {
+      if (has_end[range.variable.index()] != 0 || is_guess_[range.variable.index()] != 0) continue;
+      is_guess_[range.variable.index()] = 1;
+      const std::string& name = workload_[range.variable].name;
+      context_.warning(
+          *source_.einsums[index].place,
+          fmt::format("variable '{}' of the Einsum {} has no bound of its own: it takes all {} "
+                      "values that the size of a sum leaves it",
+                      name, workload_.einsums[index].name, range.size),
+          how_to_bound(name));
+    }
+  }
+
+  static std::string how_to_bound(const std::string& name) {
+    return fmt::format(
+        "give a size in 'rank_sizes: {{{}: ...}}', or 'iteration_space_shape: {{{}: 0 <= {} < "
+        "...}}'",
+        upper_case(name), name, name);
   }
 
   /// First sizes of ranks that nobody declared, for Einsums that have no other bounds.
@@ -305,9 +334,7 @@ class RankSizes {
         error({source_.einsums[e].place, 0},
               fmt::format("variable '{}' of the Einsum {} has no bounds", name,
                           workload_.einsums[e].name),
-              fmt::format("give a size in 'rank_sizes: {{{}: ...}}', or "
-                          "'iteration_space_shape: {{{}: 0 <= {} < ...}}'",
-                          upper_case(name), name, name));
+              how_to_bound(name));
       }
     }
   }
@@ -471,6 +498,7 @@ class RankSizes {
   std::vector<bool> pending_;
   std::vector<bool> declared_;                       ///< by RankId
   std::vector<std::optional<RankId>> size_of_;       ///< by RankVariableId: of a rank of its name
+  std::vector<char> is_guess_;                       ///< by RankVariableId: reported as one
   std::vector<AffineExpression> bounds_;             ///< as WorkloadSource::bounds
   std::vector<std::vector<std::size_t>> bounds_of_;  ///< by RankVariableId: into bounds_
   std::vector<Box> boxes_;                           ///< by EinsumId

@@ -123,6 +123,20 @@ workload:
   EXPECT_EQ(specs.warnings[0].location.line, 6);
 }
 
+TEST(WorkloadReader, AVariableThatASumAloneBoundsIsSaid) {
+  const Specs specs = specs_of(R"yaml(
+workload:
+  rank_sizes: {H: 6, P: 4}
+  bits_per_value: {All: 8}
+  einsums: ["O[p] = I[H:p+r] * W[r]", "Q[p] = I[H:p+r] * V[r]"]
+)yaml");
+  ASSERT_EQ(specs.warnings.size(), 1U);  // once
+  EXPECT_EQ(specs.warnings[0].message,
+            "variable 'r' of the Einsum O has no bound of its own: it takes all 6 values that the "
+            "size of a sum leaves it");
+  EXPECT_EQ(specs.warnings[0].location.line, 5);
+}
+
 TEST(WorkloadReader, ASizeThatBoundsNothingIsSaid) {
   const Specs specs = specs_of(R"yaml(
 workload:
