@@ -15,10 +15,9 @@
 #include "runs.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
-#include "sluice/mapper/run_mapper.h"
 #include "sluice/model/evaluate.h"
 #include "sluice/model/unknown_prices.h"
-#include "sluice/network/layers_mapper.h"
+#include "sluice/network/network_search.h"
 #include "support/seconds_since.h"
 #include "watched.h"
 
@@ -34,7 +33,9 @@ class Search {
   Search(Loaded& loaded, const Texts& given, bool why)
       : loaded_(loaded), given_(given), has_why_(why) {
     cli::with_notes(loaded.specs().warnings, [&] { prepare(); });
-    mapper_ = &mapper();
+    choice_ = cli::choose_mapper(given_, loaded.specs(), loaded.extensions().mappers, &result_);
+    if (auto note = note_of_perfect_factors(*choice_.mapper, *result_.problem, *result_.options))
+      result_.diagnostics.push_back(*std::move(note));
   }
 
   nb::dict run(const nb::object& on_progress) {
@@ -63,22 +64,8 @@ class Search {
     result_.problem = loaded_.problem();
     result_.specs_text = cli::specs_text(*result_.problem);
     result_.sources = loaded_.specs().sources;
-    cli::require_prices(result_.problem->arch, loaded_.specs(), *result_.options);
-  }
-
-  const Mapper& mapper() {
-    MapperOptions& options = *result_.options;
-    const Mapper* found = &cli::mapper_or_fail(options.mapper, loaded_.extensions().mappers);
-    if (!given_.contains("mapper") && !loaded_.specs().mapper_options.contains("mapper")) {
-      const MapperChoice choice = default_network_mapper(*result_.problem, options);
-      found = choice.mapper;
-      result_.mapper_reason = choice.reason;
-      options.mapper = found->name();
-    }
-    if (options.mapper == "fused") cli::require_time_budget(options);
-    if (auto note = note_of_perfect_factors(*found, *result_.problem, options))
-      result_.diagnostics.push_back(*std::move(note));
-    return *found;
+    cli::require_prices_of_search(result_.problem->arch, loaded_.specs(), *result_.options,
+                                  has_why_);
   }
 
   void search_and_explain(std::atomic<bool>& cancel, RunNews& news) {
@@ -94,7 +81,7 @@ class Search {
       news.tell_phase(fmt::format("{}, question {} of {}", phase, question, n_questions),
                       static_cast<double>(question - 1) / static_cast<double>(n_questions));
     };
-    result_.why = cli::explain_first(*mapper_, result_, options, left, cancel, show);
+    result_.why = cli::explain_first(*choice_.mapper, result_, options, left, cancel, show);
   }
 
   void search(const MapperOptions& options, std::atomic<bool>& cancel, RunNews& news) {
@@ -102,8 +89,8 @@ class Search {
     Incumbent incumbent(
         [&news](double objective, const MappedResult&) { news.tell_objective(objective); });
     auto found =
-        run_mapper(*mapper_, searched, options, control_of(searched, cancel, news, incumbent),
-                   loaded_.extensions().mappers);
+        search_network(choice_, searched, options, control_of(searched, cancel, news, incumbent),
+                       loaded_.extensions().mappers);
     if (found)
       take_over(std::move(*found));
     else if (cancel && !found.error().proven)  // what it did not find may still exist
@@ -151,7 +138,7 @@ class Search {
   Loaded& loaded_;
   const Texts& given_;
   RunResult result_;
-  const Mapper* mapper_ = nullptr;
+  MapperChoice choice_;
   bool has_why_ = false;  ///< explain what was found (docs/why.md)
 };
 

@@ -57,29 +57,31 @@ MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOp
 
 /// The mapper that was chosen; what is left of a budget when it ends by itself has the next one.
 MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& problem,
-                          const MapperOptions& options, const MapperControl& control) {
+                          const MapperOptions& options, const MapperControl& control,
+                          const MapperRegistry& mappers) {
   const auto start = std::chrono::steady_clock::now();
-  MapperOutcome found = run_mapper(*choice.mapper, problem, options, control, all_mappers());
+  MapperOutcome found = run_mapper(*choice.mapper, problem, options, control, mappers);
   if (choice.then == nullptr || !options.budget_seconds || is_cancelled(control.cancel))
     return found;
   MapperOptions rest = options;
   *rest.budget_seconds -= seconds_since(start) + reserve_for(problem.einsums.size());
   if (*rest.budget_seconds <= 0 || (found && !found->search.ended_by.empty())) return found;
-  return better_of(std::move(found),
-                   run_mapper(*choice.then, problem, rest, control, all_mappers()), options, start);
+  return better_of(std::move(found), run_mapper(*choice.then, problem, rest, control, mappers),
+                   options, start);
 }
 
 }  // namespace
 
 MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& problem,
-                             const MapperOptions& options, const MapperControl& control) {
+                             const MapperOptions& options, const MapperControl& control,
+                             const MapperRegistry& mappers) {
   const auto start = std::chrono::steady_clock::now();
   Incumbent own;
   MapperControl shared = control;
   if (shared.incumbent == nullptr) shared.incumbent = &own;
   const bool has_first =
       choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
-  if (!has_first) return search_then(choice, problem, options, control);
+  if (!has_first) return search_then(choice, problem, options, control, mappers);
 
   MapperOptions of_first = options_of_first(options);
   // Each layer has its share of the time: a first mapping of all of them comes late where that is
@@ -87,10 +89,10 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   if (of_first.budget_seconds > 2 * kSoon && !shared.incumbent->best()) {
     MapperOptions soon = of_first;
     soon.budget_seconds = kSoon;
-    (void)run_mapper(*choice.first, problem, soon, shared, all_mappers());
+    (void)run_mapper(*choice.first, problem, soon, shared, mappers);
     *of_first.budget_seconds -= seconds_since(start);
   }
-  MapperOutcome first = run_mapper(*choice.first, problem, of_first, shared, all_mappers());
+  MapperOutcome first = run_mapper(*choice.first, problem, of_first, shared, mappers);
   MapperOptions rest = options;
   const double reserve = reserve_for(problem.einsums.size());
   if (rest.budget_seconds) *rest.budget_seconds -= seconds_since(start) + reserve;
@@ -99,7 +101,8 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   const bool is_best = value_of(first, options.objectives.front()) <= shared.incumbent->objective();
   if (is_over && has_mapping(first) && is_best) return first;
   if (rest.budget_seconds) *rest.budget_seconds = std::max(0.0, *rest.budget_seconds);
-  return better_of(search_then(choice, problem, rest, shared), std::move(first), options, start);
+  return better_of(search_then(choice, problem, rest, shared, mappers), std::move(first), options,
+                   start);
 }
 
 }  // namespace sluice

@@ -25,21 +25,6 @@
 namespace sluice::cli {
 namespace {
 
-/// The mapper that was chosen, or what fits where nobody chose.
-MapperChoice mapper_of(const MapArguments& arguments, const Specs& specs, RunResult& result) {
-  MapperOptions& options = *result.options;
-  const bool is_chosen =
-      arguments.options.contains("mapper") || specs.mapper_options.contains("mapper");
-  MapperChoice choice{&mapper_or_fail(options.mapper)};
-  if (!is_chosen) {
-    choice = default_network_mapper(*result.problem, options);
-    result.mapper_reason = choice.reason;
-    options.mapper = choice.mapper->name();
-  }
-  if (options.mapper == "fused") require_time_budget(options);
-  return choice;
-}
-
 void take_over(MapperResult&& found, RunResult& result) {
   for (MappedResult& mapped : found.mappings)
     result.outcomes.push_back({std::move(mapped.mapping), std::move(mapped.cost)});
@@ -124,11 +109,6 @@ void search(const Run& run, RunResult& result) {
   if (earlier) keep_bound(*earlier, &result);
 }
 
-/// Whether energies that are not known are not asked for.
-bool ignores_energies(const Arch& arch, const MapperOptions& options) {
-  return options.objectives == std::vector{Objective::kLatency} && has_unknown_energies(arch);
-}
-
 /// The search takes unknown times and energies for none, and its result says again that they are
 /// unknown.
 void search_with_unknown(const Run& run, RunResult& result) {
@@ -176,9 +156,7 @@ RunResult prepared(const MapArguments& arguments, const Specs& specs, const Cons
   console.log.note(fmt::format("bound {} Einsums to {} components",
                                result.problem->workload.einsums.size(),
                                result.problem->arch.components.size()));
-  const Arch& arch = result.problem->arch;
-  const bool may_ignore = !arguments.why && ignores_energies(arch, *result.options);
-  require_prices(may_ignore ? without_unknown_energies(arch) : arch, specs, *result.options);
+  require_prices_of_search(result.problem->arch, specs, *result.options, arguments.why);
   return result;
 }
 
@@ -190,7 +168,7 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   console.log.note("read the specs");
   RunResult result =
       with_notes(specs.warnings, [&] { return prepared(arguments, specs, console); });
-  const MapperChoice choice = mapper_of(arguments, specs, result);
+  const MapperChoice choice = choose_mapper(arguments.options, specs, all_mappers(), &result);
   prepare_output(arguments.output);
   const auto begin = std::chrono::steady_clock::now();
   if (auto note = note_of_perfect_factors(*choice.mapper, *result.problem, *result.options))

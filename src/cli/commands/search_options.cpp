@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/io/failure.h"
+#include "sluice/model/unknown_prices.h"
 #include "sluice/network/layers_mapper.h"
 
 namespace sluice::cli {
@@ -29,6 +30,27 @@ void require_time_budget(const MapperOptions& options) {
                   "--budget: the mapper fused prices what its proof needs; give it a time such as "
                   "60s instead of evals",
                   "");
+}
+
+MapperChoice choose_mapper(const std::map<std::string, std::string>& given, const Specs& specs,
+                           const MapperRegistry& mappers, RunResult* result) {
+  MapperOptions& options = *result->options;
+  MapperChoice choice{&mapper_or_fail(options.mapper, mappers)};
+  if (!given.contains("mapper") && !specs.mapper_options.contains("mapper")) {
+    choice = default_network_mapper(*result->problem, options);
+    result->mapper_reason = choice.reason;
+    options.mapper = choice.mapper->name();
+  }
+  if (options.mapper == "fused") require_time_budget(options);
+  return choice;
+}
+
+void require_prices_of_search(const Arch& arch, const Specs& specs, const MapperOptions& options,
+                              bool explains) {
+  const bool compares_times = options.objectives == std::vector{Objective::kLatency};
+  if (compares_times && !explains && has_unknown_energies(arch))
+    return require_prices(without_unknown_energies(arch), specs, options);
+  require_prices(arch, specs, options);
 }
 
 void require_prices(const Arch& arch, const Specs& specs, const MapperOptions& options) {
