@@ -26,6 +26,8 @@ from conftest import command_line, document, without_search
          {"mapper": "random", "budget": "200evals", "seed": 5}),
         (("matmul", "simple", "--latency", "staged", "--mapper", "anneal", "--budget", "300evals"),
          {"latency": "staged", "mapper": "anneal", "budget": "300evals"}),
+        (("matmul", "simple", "--objective", "latency", "--set", "arch.MainMemory.read.energy=null"),
+         {"objective": "latency", "set": {"arch.MainMemory.read.energy": "null"}}),
     ],
 )
 def test_the_numbers_are_those_of_the_command_line_to_the_last_bit(arguments, options):
