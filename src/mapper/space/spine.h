@@ -43,9 +43,9 @@ struct LiveTensor {
   std::uint32_t copies = 0;      ///< from the origin to it
   std::uint32_t kept_by = 0;     ///< as in Backing
   std::int32_t carried_by = -1;  ///< as in Backing; index of the spine's loop
-  /// It was there in all Einsums that have run under the loops above it (known only where a later
-  /// one makes a copy of it).
-  bool in_all_below = false;
+  /// What ran under the loops above it is known without its reservation, too: a copy of it may come
+  /// that stands further out, in whose place it lies then.
+  bool told_apart = false;
 };
 
 /// The loops above live tensors after some Einsums were joined.

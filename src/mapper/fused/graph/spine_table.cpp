@@ -80,7 +80,7 @@ Key key_of_structure(const Spine& spine) {
     key.push_back(tensor.carried_by);
     key.push_back(static_cast<std::int64_t>(tensor.origin.index()));
     key.push_back(tensor.copies);
-    key.push_back(tensor.in_all_below);
+    key.push_back(tensor.told_apart);
   }
   return key;
 }
@@ -117,6 +117,15 @@ Spine SpineTable::expand(const SpineView& compact) const {
   return spine;
 }
 
+/// Of a tensor that is alone in its reservation as long as a later Einsum has not made a copy of
+/// it.
+bool SpineJoiner::is_told_apart(const LiveTensor& tensor, const AliveTensor& alive,
+                                std::size_t einsum) const {
+  return uses_->last_copied[tensor.id.index()] > einsum && alive.only_one && !tensor.persistent &&
+         tensor.level > 0 && tensor.carried_by < 0 && tensor.origin == tensor.id &&
+         (!alive.before || alive.apart_before);
+}
+
 /// Tensors that are alive while the next Einsum runs.
 std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spine& next,
                                                  const Match& match, std::size_t einsum) const {
@@ -136,7 +145,6 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
     own.persistent = tensor.persistent;
     own.alone = true;
     own.only_one = true;
-    own.held_before = false;
     own.id = tensor.id;
     own.component = tensor.component;
     own.level = reserved_level(tensor, prefix, next, match);
@@ -145,25 +153,12 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
       if (other.id == tensor.id || other.origin != tensor.origin) continue;
       own.only_one = false;
       if (stays(other)) own.alone = false;
-      if (!shares_reservation(other, tensor)) continue;
-      own.holders.push_back(i);
-      own.held_before = tensor.in_all_below && other.level < tensor.level;
+      if (shares_reservation(other, tensor)) own.holders.push_back(i);
     }
+    own.apart_before = own.before && tensor.told_apart;
+    own.apart_after = own.stays && is_told_apart(tensor, own, einsum);
   }
   return result;
-}
-
-/// Of a tensor of which a later Einsum makes a copy, nothing else being in its reservation: whether
-/// it was there in all Einsums that have run under the loops above it.
-bool SpineJoiner::is_in_all_below(const Spine& prefix, const LiveTensor& tensor,
-                                  const std::vector<AliveTensor>& alive, std::size_t einsum) const {
-  if (uses_->last_copied[tensor.id.index()] <= einsum || tensor.persistent ||
-      tensor.carried_by >= 0 || tensor.origin != tensor.id)
-    return false;
-  for (const AliveTensor& other : alive)
-    if (other.id == tensor.id && !other.only_one) return false;
-  const LiveTensor* const before = fused::find_live(prefix, tensor.id);
-  return before != nullptr ? before->in_all_below : prefix.loops.size() < tensor.level;
 }
 
 std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, const Spine& next,
@@ -179,7 +174,8 @@ std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, cons
   result.joined = joined.spine;
   result.alive = find_alive(prefix, next, *match, einsum);
   for (LiveTensor& tensor : result.joined.live)
-    tensor.in_all_below = is_in_all_below(prefix, tensor, result.alive, einsum);
+    for (const AliveTensor& alive : result.alive)
+      if (alive.id == tensor.id) tensor.told_apart = alive.apart_after;
   for (std::size_t i = 0; i < depth; ++i)
     result.joined.loops[joined.from[i]] = joined.spine.loops[i];
   for (LiveTensor& tensor : result.joined.live)

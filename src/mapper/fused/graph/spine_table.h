@@ -124,8 +124,7 @@ class SpineJoiner {
   std::optional<Case> work_out(const Spine& prefix, const Spine& next, std::size_t einsum) const;
   std::vector<AliveTensor> find_alive(const Spine& prefix, const Spine& next, const Match& match,
                                       std::size_t einsum) const;
-  bool is_in_all_below(const Spine& prefix, const LiveTensor& tensor,
-                       const std::vector<AliveTensor>& alive, std::size_t einsum) const;
+  bool is_told_apart(const LiveTensor& tensor, const AliveTensor& alive, std::size_t einsum) const;
 
   SpineTable* table_;
   const TensorUses* uses_;
@@ -139,10 +138,9 @@ struct AliveTensor {
   bool before;  ///< alive before it, too
   bool stays;   ///< and after it
   bool persistent;
-  bool alone;     ///< no other that stays is in the same reservation
-  bool only_one;  ///< no other that is alive is in it
-  /// Its copy that this Einsum makes holds it in all that has run below their common loops, too.
-  bool held_before;
+  bool alone;                      ///< no other that stays is in the same reservation
+  bool only_one;                   ///< no other that is alive is in it
+  bool apart_before, apart_after;  ///< LiveTensor::told_apart, in the prefix and when joined
   TensorId id;
   ComponentId component;
   std::uint32_t level;     ///< of its reservation

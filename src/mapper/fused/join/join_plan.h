@@ -8,6 +8,15 @@
 
 namespace sluice::fused {
 
+/// A shared tensor without which peaks are known, too (LiveTensor::told_apart).
+struct TensorApart {
+  std::size_t memory = 0;
+  std::uint32_t level = 0;  ///< of its reservation
+  double bits = 0;          ///< of it, while the next Einsum runs; 0: it lies in a copy's place
+  /// Where its peak stands among those of the prefix, and after the join; -1: nowhere.
+  std::int32_t before = -1, after = -1;
+};
+
 /// What joining an Einsum to a spine asks of the memories, whatever pmappings are joined.
 struct JoinPlan {
   std::size_t left_depth = 0;  ///< open loops of the prefix
@@ -18,11 +27,10 @@ struct JoinPlan {
   std::vector<double> during;  ///< shared tensors alive while the next Einsum runs
   std::vector<double> after;   ///< of these, the ones that stay alive
   std::vector<double> alone;   ///< of those, the ones in a reservation that no copy will share
-  /// of what ran before, at each level: shared tensors that lie from now on in the reservation of a
-  /// copy further out
-  std::vector<double> freed;
   // Per memory:
   std::vector<double> persistent;  ///< newly held for the whole run
+  std::vector<TensorApart> apart;
+  std::size_t n_apart = 0;  ///< after the join
 };
 
 /// Plans joins of spines that match, for one thread.

@@ -46,9 +46,12 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
     const double* during = plan.during.data() + m * plan.levels();
     const double* after = plan.after.data() + m * plan.levels();
     const auto open_before = [&](std::size_t l) { return l < left ? old_open[l] : 0.0; };
-    const double* freed = plan.freed.data() + m * plan.levels();
     const auto closed_before = [&](std::size_t l) {
-      return l <= left ? std::max(0.0, old_closed[l] - freed[l]) : 0.0;
+      double peak = l <= left ? old_closed[l] : 0.0;
+      for (const TensorApart& tensor : plan.apart)
+        if (tensor.memory == m && tensor.level == l && tensor.before >= 0)
+          peak = std::min(peak, prefix.apart(i, n, tensor.before) + tensor.bits);
+      return peak;
     };
     // The next Einsum's own branch, from its innermost level up to where it leaves the prefix.
     std::size_t level = plan.next_depth;
@@ -58,14 +61,22 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
       --level;
       usage += own[level] + during[level];
     }
+    double branch = usage;
     usage = std::max(usage, closed_before(level));
     // Levels whose loops close now: the branch counts with everything that was open around it.
     while (level > depth) {
       --level;
-      usage =
-          std::max(closed_before(level), open_before(level) + own[level] + during[level] + usage);
+      branch = open_before(level) + own[level] + during[level] + usage;
+      usage = std::max(closed_before(level), branch);
     }
     closed[depth] = usage;
+    for (const TensorApart& tensor : plan.apart) {
+      if (tensor.memory != m || tensor.after < 0) continue;
+      double peak =
+          tensor.before < 0 ? closed_before(tensor.level) : prefix.apart(i, n, tensor.before);
+      if (tensor.level == depth) peak = std::max(peak, branch - tensor.bits);
+      value[2 + n * (2 * depth + 2) + static_cast<std::size_t>(tensor.after)] = peak;
+    }
     for (std::size_t l = 0; l < depth; ++l) {
       closed[l] = closed_before(l);
       open[l] = open_before(l) + own[l] + (during[l] - after[l]);
@@ -100,7 +111,7 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
     least.energy = std::min(least.energy, pmappings.value(j)[0]);
     least.latency = std::min(least.latency, pmappings.value(j)[1]);
   }
-  std::vector<double> value(2 + stage_.tracked.size() * (2 * plan.depth + 2));
+  std::vector<double> value(2 + stage_.tracked.size() * (2 * plan.depth + 2) + plan.n_apart);
   for (std::size_t i = 0; i < prefix.size() && !is_cancelled(stage_.cancel); ++i) {
     const double energy = prefix.value(i)[0], latency = prefix.value(i)[1];
     pairs_ += static_cast<double>(pmappings.size());

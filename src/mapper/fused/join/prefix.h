@@ -22,8 +22,9 @@ struct JoinStep {
 /// Joined partial mappings with one compatibility. Per entry `stride` numbers: energy, latency,
 /// then per tracked memory m with D = number of open loops: closed peaks at level 0 … D (the most
 /// that finished branches directly below that level needed, live tensors of that level included),
-/// private reservations of the open branch at level 0 … D−1; last, per memory, what is held for the
-/// whole run (FFM §5.2: the consolidated reservation tree).
+/// private reservations of the open branch at level 0 … D−1; then, per memory, what is held for the
+/// whole run (FFM §5.2: the consolidated reservation tree); last, for each live tensor that is told
+/// apart, the closed peak of its level without it.
 struct PrefixGroup {
   CompactSpine spine;
   std::size_t stride = 0;
@@ -43,6 +44,9 @@ struct PrefixGroup {
   const double* open(std::size_t i, std::size_t m) const { return closed(i, m) + depth() + 1; }
   double persistent(std::size_t i, std::size_t m, std::size_t n_tracked) const {
     return value(i)[2 + n_tracked * (2 * depth() + 1) + m];
+  }
+  double apart(std::size_t i, std::size_t n_tracked, std::int32_t tensor) const {
+    return value(i)[2 + n_tracked * (2 * depth() + 2) + static_cast<std::size_t>(tensor)];
   }
   /// Peak of a complete mapping (no open loop).
   double peak(std::size_t i, std::size_t m) const {
