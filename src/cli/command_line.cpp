@@ -216,6 +216,7 @@ std::map<std::string, std::string> given_options(const ParsedArguments& parsed,
 SpecArguments specs_with_constraints(const ParsedArguments& parsed) {
   SpecArguments specs = parsed.specs;
   specs.names.insert(specs.names.end(), parsed.constraints.begin(), parsed.constraints.end());
+  specs.ends_with_constraints = !parsed.constraints.empty();
   return specs;
 }
 

@@ -55,17 +55,26 @@ MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOp
   return found;
 }
 
-/// The mapper that was chosen; what is left of a budget when it ends by itself has the next one.
+/// The mapper that was chosen; what is left of a budget when it ends by itself has the next one,
+/// and without one what it could not answer.
 MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& problem,
                           const MapperOptions& options, const MapperControl& control,
                           const MapperRegistry& mappers) {
   const auto start = std::chrono::steady_clock::now();
-  MapperOutcome found = run_mapper(*choice.mapper, problem, options, control, mappers);
-  if (choice.then == nullptr || !options.budget_seconds || is_cancelled(control.cancel))
+  MapperControl of_first = control;
+  of_first.has_next = choice.then != nullptr;
+  MapperOutcome found = run_mapper(*choice.mapper, problem, options, of_first, mappers);
+  const bool is_open = !found && !found.error().proven;
+  if (choice.then == nullptr || is_cancelled(control.cancel) ||
+      !(is_open || options.budget_seconds) || (found && !found->search.ended_by.empty()))
     return found;
   MapperOptions rest = options;
-  *rest.budget_seconds -= seconds_since(start) + reserve_for(problem.einsums.size());
-  if (*rest.budget_seconds <= 0 || (found && !found->search.ended_by.empty())) return found;
+  if (rest.budget_seconds) {
+    constexpr double kLeast = 0.01;  // s: what is in hand comes out
+    *rest.budget_seconds -= seconds_since(start) + reserve_for(problem.einsums.size());
+    if (is_open) *rest.budget_seconds = std::max(kLeast, *rest.budget_seconds);
+    if (*rest.budget_seconds <= 0) return found;
+  }
   return better_of(std::move(found), run_mapper(*choice.then, problem, rest, control, mappers),
                    options, start);
 }
@@ -81,7 +90,7 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   if (shared.incumbent == nullptr) shared.incumbent = &own;
   const bool has_first =
       choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
-  if (!has_first) return search_then(choice, problem, options, control, mappers);
+  if (!has_first) return search_then(choice, problem, options, shared, mappers);
 
   MapperOptions of_first = options_of_first(options);
   // Each layer has its share of the time: a first mapping of all of them comes late where that is

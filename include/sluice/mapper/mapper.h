@@ -101,6 +101,10 @@ struct MapperControl {
   /// more to do than its budget of time allows leaves the rest of that to them: it returns a
   /// cancelled result that nobody cancelled.
   bool has_walks = false;
+  /// Whether another mapper goes on where this one ends before its time, with no mapping and no
+  /// proof that there is none: what walks have in hand is left to that one, with the rest of the
+  /// time.
+  bool has_next = false;
   /// Is told what no mapping's first objective is below, each time a search knows better: by any of
   /// its threads, of run_mapper() one at a time; may be empty.
   std::function<void(double bound)> bound;

@@ -19,7 +19,7 @@ struct MapperChoice {
   const Mapper* mapper = nullptr;
   std::string reason = {};        ///< why not `fused` alone; empty where it is
   const Mapper* first = nullptr;  ///< whose mapping the search begins with; null: none
-  const Mapper* then = nullptr;   ///< has the rest of a budget, where `mapper` ends by itself
+  const Mapper* then = nullptr;   ///< has what `mapper` leaves of a budget, or cannot answer
 };
 
 /// `fused` (the first of `mappers` where they have no fused); where that refuses and `compound`

@@ -193,6 +193,10 @@ Specs load(const SpecArguments& arguments, LoadOptions options) {
   options.variables = variables_of(arguments.assignments);
   Result<Specs> specs = load_any_specs(files, options, arguments.energy_file);
   if (!specs) throw Failure(specs.error());
+  if (arguments.ends_with_constraints && !specs->constraints)
+    throw Failure(
+        Diagnostics{missing_section(arguments, "no constraints: the file has no `constraints:`",
+                                    "--constraints names a file with this section")});
   name_after_files(*specs, files);
   if (!arguments.directives.empty()) take_directives(arguments, *specs);
   return std::move(*specs);

@@ -16,7 +16,8 @@ struct SpecArguments {
   std::string energy_file = {};          ///< `--ert`: energies for files of other tools
   bool is_training = false;              ///< `--training`: a training step of the workload
   BackwardOptions training;
-  std::string directives = {};  ///< `--directives`: a file with the mapping as directives
+  std::string directives = {};         ///< `--directives`: a file with the mapping as directives
+  bool ends_with_constraints = false;  ///< `--constraints`: the last names are files with these
   /// Specs that stand in no file, by the names that `names` has for them.
   std::map<std::string, std::string> texts = {};
 };

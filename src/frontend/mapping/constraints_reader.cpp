@@ -112,14 +112,17 @@ class ConstraintsReader {
     c.memory = memory(map);
     const auto variable = names_.variable(map.required("rank_variable"));
     c.variable = variable.value_or(RankVariableId());
-    const YamlNode* maximum = map.optional("maximum");
+    const YamlNode *minimum = map.optional("minimum"), *maximum = map.optional("maximum");
     c.tensors = tensors(map.optional("tensors"), c.einsum);
-    c.minimum = read_integer(context_, map.optional("minimum"), "minimum", 1).value_or(1);
+    c.minimum = read_integer(context_, minimum, "minimum", 1).value_or(1);
     c.maximum = read_integer(context_, maximum, "maximum", 1);
-    if (const auto exact = read_integer(context_, map.optional("tile_shape"), "tile_shape", 1))
-      c.minimum = *exact, c.maximum = *exact;
-    if (map.optional("minimum") == nullptr && maximum == nullptr &&
-        map.optional("tile_shape") == nullptr)
+    const auto exact = read_integer(context_, map.optional("tile_shape"), "tile_shape", 1);
+    if (exact) c.minimum = *exact, c.maximum = *exact;
+    for (const YamlNode* other : {minimum, maximum})
+      if (other != nullptr && exact)
+        context_.error(*other, "'tile_shape' is the minimum and the maximum already",
+                       "give 'tile_shape' alone, or 'minimum' and 'maximum'");
+    if (minimum == nullptr && maximum == nullptr && map.optional("tile_shape") == nullptr)
       context_.error(map.node(), "a tile constraint that says nothing",
                      "give 'minimum', 'maximum' or 'tile_shape'");
     if (c.maximum && *c.maximum < c.minimum)
@@ -209,7 +212,11 @@ class ConstraintsReader {
   void fill(MapReader& map, FusionConstraint& c) {
     c.tensor = names_.tensor(map.required("tensor")).value_or(TensorId());
     c.fused = read_bool(context_, map.optional("fused"), "fused").value_or(true);
-    c.memory = names_.memory(map.optional("memory"));
+    const YamlNode* memory = map.optional("memory");
+    c.memory = names_.memory(memory);
+    if (!c.fused && memory != nullptr)
+      context_.error(*memory, "a tensor that is not fused lies in the outermost memory",
+                     "leave 'memory' out, or give 'fused: true' to have the tensor there");
   }
 
   void fill(MapReader& map, LoopOrderConstraint& c) {

@@ -158,9 +158,9 @@ void take_corners(const BoundProblem& problem, const MapperOptions& options,
   result->search.mappings_evaluated += corners.evaluations();
 }
 
-/// Whether an objective is as low as a bound, or as near to it as is asked for.
+/// Whether an objective is as low as a bound, or as near to it as is asked for; none is below zero.
 bool meets(double objective, double bound, double epsilon = 0) {
-  return bound > 0 && is_at_most(objective, bound * (1 + epsilon));
+  return objective == 0 || (bound > 0 && is_at_most(objective, bound * (1 + epsilon)));
 }
 /// Whether it is no less than the bound: a mapping of another space may be below, and others
 /// further.
@@ -476,7 +476,10 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   MapperOutcome outcome = map_and_blame(mapper, problem, own, beside_walks);
   if (outcome) outcome->search.threads = options.threads;
   told->set_proving(false);
-  const bool is_open = may_be_beaten(outcome, options) || is_beaten(outcome, incumbent, options);
+  const bool is_left =
+      !outcome && !outcome.error().proven && control.has_next && !is_cancelled(control.cancel);
+  const bool is_open =
+      !is_left && (may_be_beaten(outcome, options) || is_beaten(outcome, incumbent, options));
   constexpr double kPatience = 5;  // s, without a budget
   if (is_open && (!outcome || outcome->cancelled || options.budget_seconds))
     walks.take_over(control.cancel,

@@ -167,6 +167,7 @@ void Machine::end_tiles(const std::vector<Branch>& branches, std::size_t branch,
 void Machine::begin_tile(const StorageItem& storage, const Lanes& lanes, std::size_t number,
                          bool is_below_loop, Parts& parts) {
   ++visits_[storage.id];
+  note_instances(storage, lanes);
   if (storage.is_backing) open_backing(storage, lanes);
   TilesInFlight& tiles = parts.tiles[&storage];
   ReservationTable* const outside = std::exchange(reserved_, &tiles.alone);

@@ -87,6 +87,19 @@ TEST(ConcurrentMapping, ThreeStagesByHand) {
   EXPECT_EQ(sequence.run.occupancy[1].peak_bits, 8 * 12);
 }
 
+// All that GB moves of T, 192 bits, is one action of 480.
+TEST(ConcurrentMapping, PartsOfActionsCostAsMuchAsWholeOnes) {
+  const std::string single = "buffering: single, actions: [{name: read, ";
+  std::string text = chain("Pipeline", "single");
+  text.insert(text.find(single) + single.size(), "bits_per_action: 480, ");
+  text.insert(text.find(single) + std::string("buffering: single, ").size(),
+              "partial_actions: whole, ");
+  const Answer answer = answer_for(text);
+  ASSERT_TRUE(answer.run.is_legal());
+  EXPECT_EQ(cli::disagreements(answer.problem, answer.cost, answer.run),
+            std::vector<std::string>{});
+}
+
 TEST(ConcurrentMapping, WhatIsThereForEachStepInFlightIsNotDoubledAgain) {
   const Answer answer = answer_for(chain("Pipeline", "double"));
   ASSERT_TRUE(answer.run.is_legal());

@@ -245,6 +245,10 @@ TEST(SearchFromLayers, GoesOnWhereTheyHaveNothing) {
   const auto kept = search_network({&nothing, "", fused}, all, {}, {});
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->mappings.size(), 1U);
+  // What it cannot answer, the next one does, also without a budget.
+  const auto next = search_network({&nothing, "", nullptr, fused}, all, {}, {});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->guarantee.kind, GuaranteeKind::kOptimal);
 }
 
 }  // namespace

@@ -24,7 +24,9 @@ class Endless final : public Mapper {
     MapperResult result;
     result.cancelled = true;
     result.guarantee.kind = kind_;
-    if (finds_) result.mappings.emplace_back();
+    if (!finds_) return result;
+    Cost& cost = result.mappings.emplace_back().cost;
+    cost.energy_j = cost.latency_s = 1;
     return result;
   }
 
