@@ -206,6 +206,20 @@ TEST_F(EarlierResultTest, IsGoneOnFromByAnyMapperOfTheSameSpace) {
   EXPECT_THAT(by({"compound"}), HasSubstr("mapper fused, now compound"));
 }
 
+TEST_F(EarlierResultTest, KeepsItsBoundWhicheverMapperOfTheSpaceLooksOn) {
+  const auto by = [&](const char* mapper, const char* budget) {
+    said({"map", "matmul_chain", "simple", "--mapper", mapper, "--budget", budget});
+    return document()["guarantee"];
+  };
+  const auto first = by("anneal", "60s,300evals");
+  ASSERT_EQ(first["kind"], "gap");
+  for (const char* mapper : {"random", "genetic", "random"}) {
+    const auto later = by(mapper, "3evals");
+    EXPECT_EQ(later["kind"], "gap") << mapper;
+    EXPECT_GE(later["bound"], first["bound"]) << mapper;
+  }
+}
+
 TEST_F(EarlierResultTest, EitherGoesOnOrIsReplaced) {
   const std::vector<std::string> first = {"map",    "matmul",   "simple",  "--mapper",
                                           "random", "--budget", "100evals"};

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "cli/io/failure.h"
@@ -78,9 +79,12 @@ Guarantee guarantee_in(const nlohmann::json& json) {
   return result;
 }
 
-/// Whether what a mapper proves holds for all that another one may find.
+/// Whether what a mapper proves holds for all that another one may find: some know the whole space,
+/// whatever they visit of it.
 bool proves_for(const std::string& mapper, const std::string& other) {
-  return mapper == other || mapper == "fused";
+  static const std::set<std::string> kOfAll = {"fused",  "exhaustive", "random",
+                                               "anneal", "genetic",    "iterative"};
+  return mapper == other || kOfAll.contains(mapper);
 }
 
 /// All mappers but this one search the same mappings (docs/mappers.md).

@@ -50,14 +50,20 @@ SearchWatch::SearchWatch(const Mapper& mapper, const RunResult& result,
   guarantee.kind = guarantee.bound > 0 ? GuaranteeKind::kGap : GuaranteeKind::kNone;
   snapshot_.guarantee = guarantee;
   bound_ = written_bound_ = guarantee.bound;
-  progress_->show_again(detail());
+  show_again();
   thread_ = std::thread([this] { run(); });
 }
 
 SearchWatch::~SearchWatch() { stop(); }
 
 void SearchWatch::show(const std::string& phase, double fraction) {
+  const std::lock_guard lock(showing_);
   progress_->show(phase, fraction, detail());
+}
+
+void SearchWatch::show_again() {
+  const std::lock_guard lock(showing_);
+  progress_->show_again(detail());
 }
 
 /// The best so far, and how far that may be from what there is.
@@ -78,13 +84,13 @@ ProgressDetail SearchWatch::detail() const {
 
 void SearchWatch::take_bound(double bound) {
   raise_to(bound_, bound);
-  progress_->show_again(detail());
+  show_again();
 }
 
 void SearchWatch::take(double objective, const MappedResult& mapped) {
   if (objective >= best_) return;  // an earlier search found a better one
   best_ = objective;
-  progress_->show_again(detail());
+  show_again();
   if (folder_.empty()) return;
   const std::lock_guard lock(mutex_);
   latest_ = mapped;
@@ -110,7 +116,7 @@ void SearchWatch::run() {
     if (news) written_ = news;
     if (!done_ && bound_ > kWorthIt * written_bound_) news = written_;
     lock.unlock();
-    progress_->show_again(detail());
+    show_again();
     if (news) write(*news);
     lock.lock();
   }

@@ -44,6 +44,7 @@ class SearchWatch {
   void take(double objective, const MappedResult& mapped);
   void run();
   ProgressDetail detail() const;
+  void show_again();
   void write(const MappedResult& mapped);
   void stop();
 
@@ -51,6 +52,7 @@ class SearchWatch {
   std::string folder_;
   ProgressLine* progress_;
   std::atomic<double> best_, bound_;
+  std::mutex showing_;  ///< what is shown last is what was known last
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<MappedResult> latest_;   ///< not yet written
