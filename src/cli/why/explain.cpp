@@ -15,6 +15,7 @@
 #include "mapper/common/asked_usage.h"
 #include "mapper/common/contains.h"
 #include "mapper/common/part_of_problem.h"
+#include "mapper/request/constraint_check.h"
 #include "mapper/run/equal_einsums.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
@@ -80,6 +81,8 @@ class Questions {
     for (ShadowPrice& price : explanation_.shadow_prices) price.answer = ask_doubled(price);
     for (ExchangeChoice& choice : explanation_.exchanges) choice.other = ask_other(choice);
     for (HoldingChoice& choice : explanation_.holdings) choice.other = ask_other(choice);
+    for (ExchangeChoice& choice : explanation_.exchanges) take_others(&choice);
+    for (HoldingChoice& choice : explanation_.holdings) take_others(&choice);
     explanation_.n_questions = n_questions_;
   }
 
@@ -160,8 +163,37 @@ class Questions {
       return answer;
     }
     MapperOptions other = options_;
-    add(other_choice(choice), &other.constraints);
-    return ask(name_of(choice), problem_, other, std::nullopt);
+    other.constraints = constraints_of(choice);
+    std::optional<KnownMapping> known;
+    if (const MappedResult* best = best_other(other.constraints)) known = KnownMapping{*best, true};
+    return ask(name_of(choice), problem_, other, known);
+  }
+
+  template <class Choice>
+  Constraints constraints_of(const Choice& choice) const {
+    Constraints constraints = options_.constraints;
+    add(other_choice(choice), &constraints);
+    return constraints;
+  }
+
+  /// Of what such questions have found so far, the best that answers this one, too; null: nothing.
+  const MappedResult* best_other(const Constraints& constraints) const {
+    const MappedResult* best = nullptr;
+    const auto value = [&](const MappedResult& own) {
+      return objective_value(objective(), own.cost);
+    };
+    for (const MappedResult& own : others_)
+      if ((best == nullptr || value(own) < value(*best)) &&
+          constraint_violations(constraints, problem_, own.mapping).empty())
+        best = &own;
+    return best;
+  }
+
+  /// What later questions found may be better than what an earlier one did in its time.
+  template <class Choice>
+  void take_others(Choice* choice) const {
+    if (deciding(*choice) != nullptr || is_proven(choice->other)) return;
+    if (const MappedResult* best = best_other(constraints_of(*choice))) take(*best, &choice->other);
   }
 
   static void add(FusionConstraint constraint, Constraints* constraints) {
@@ -227,13 +259,15 @@ class Questions {
   }
 
   void fill(const BoundProblem& problem, tl::expected<MapperResult, NoMapping> found,
-            const std::optional<KnownMapping>& known, Answer* answer) const {
-    if (found && !found->mappings.empty())
+            const std::optional<KnownMapping>& known, Answer* answer) {
+    if (found && !found->mappings.empty()) {
       if (const auto rule = broken_rule(problem, found->mappings.front().mapping)) {
         answer->kind = Answer::Kind::kNoMapping;
         answer->reason = "against a rule of the architecture: " + *rule;
         return;
       }
+      if (&problem == &problem_) others_.push_back(found->mappings.front());
+    }
     if (found) {
       answer->guarantee = std::move(found->guarantee);
       for (const MappedResult& mapped : found->mappings) take(mapped, answer);
@@ -274,6 +308,7 @@ class Questions {
   const QuestionProgress& progress_;
   std::optional<Clock::time_point> end_;
   std::size_t n_questions_ = 0, n_asked_ = 0;
+  std::vector<MappedResult> others_;  ///< that answer what is asked of other choices
   Explanation explanation_;
 };
 
