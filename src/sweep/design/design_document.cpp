@@ -55,7 +55,8 @@ std::string document_text(const DesignResult& result) {
         {"over_area", result.n_over_area},
         {"over_power", result.n_over_power},
         {"least_area_m2", result.least_area_m2 ? Json(*result.least_area_m2) : Json(nullptr)},
-        {"least_power_w", result.least_power_w ? Json(*result.least_power_w) : Json(nullptr)}}},
+        {"least_power_w",
+         result.least_power_w && !is_found ? Json(*result.least_power_w) : Json(nullptr)}}},
       {"best", is_found ? candidate_to_json(*result.best) : Json(nullptr)},
       {"search",
        {{"seconds", result.seconds}, {"looks", result.n_looks}, {"searches", result.n_searches}}}});
