@@ -150,6 +150,17 @@ TimedPrice price_under(const BoundProblem& problem, const Mapping& mapping, cons
              : price_timed(problem, mapping, tree, occupancy, policy, rows);
 }
 
+/// The same terms added in another order: a bound that is above by roundings alone is met.
+void meet_bounds(Cost* cost) {
+  constexpr double kRoundings = 1 + 1e-12;
+  const auto meet = [](double value, double* bound) {
+    if (value < *bound && *bound <= value * kRoundings) *bound = value;
+  };
+  meet(cost->latency_s, &cost->bounds.compute_s);
+  meet(cost->latency_s, &cost->bounds.memory_s);
+  meet(cost->energy_j, &cost->bounds.energy_floor_j);
+}
+
 Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTree& tree,
                const Occupancy& occupancy, LatencyPolicy policy) {
   Cost cost;
@@ -168,6 +179,7 @@ Cost full_cost(const BoundProblem& problem, const Mapping& mapping, const FlatTr
   cost.area_m2 = problem.area_m2;
   fill_occupancy(problem, occupancy, cost);
   cost.bounds = tree.concurrent.empty() ? problem.bounds : concurrent_bounds(problem);
+  meet_bounds(&cost);
   cost.fusion_groups = fusion_groups(problem, tree);
   return cost;
 }
