@@ -14,9 +14,8 @@ namespace {
 void show_yaml(const Specs& specs, const Console& console) {
   if (specs.workload) console.out << to_yaml(*specs.workload);
   if (specs.arch) console.out << to_yaml(*specs.arch);
-  if (specs.constraints)
-    print_diagnostics(console,
-                      {Diagnostic{Severity::kWarning, {}, "constraints are not printed", {}, {}}});
+  if (specs.constraints && specs.workload && specs.arch)
+    console.out << to_yaml(*specs.constraints, *specs.workload, *specs.arch);
   bool is_first = true;
   for (const Mapping& mapping : specs.mappings) {
     if (!is_first) console.out << "---\n";

@@ -41,7 +41,8 @@ class MappingMaker {
     if (!fanouts_.empty())
       result.spatial.push_back({"f", spread, random_.any(fanouts_), 0, {variable_of(spread)}});
     result.fusion.push_back({"x", tensor(), random_.chance(50), {}});
-    if (random_.chance(50)) result.fusion.back().memory = random_.any(memories_);
+    if (result.fusion.back().fused && random_.chance(50))
+      result.fusion.back().memory = random_.any(memories_);
     const auto ordered = maybe_einsum();
     result.loop_orders.push_back({"o", ordered, random_.any(memories_), {variable_of(ordered)}});
     std::vector<RankVariableId>& order = result.loop_orders.back().order;
