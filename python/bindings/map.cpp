@@ -10,7 +10,6 @@
 #include "cli/why/explained_run.h"
 #include "loaded.h"
 #include "mapper/request/overridden_rules.h"
-#include "mapper/request/perfect_factors.h"
 #include "result_parts.h"
 #include "runs.h"
 #include "sluice/mapper/incumbent.h"
@@ -34,8 +33,6 @@ class Search {
       : loaded_(loaded), given_(given), has_why_(why) {
     cli::with_notes(loaded.specs().warnings, [&] { prepare(); });
     choice_ = cli::choose_mapper(given_, loaded.specs(), loaded.extensions().mappers, &result_);
-    if (auto note = note_of_perfect_factors(*choice_.mapper, *result_.problem, *result_.options))
-      result_.diagnostics.push_back(*std::move(note));
   }
 
   nb::dict run(const nb::object& on_progress) {

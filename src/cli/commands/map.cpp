@@ -9,7 +9,6 @@
 #include "cli/why/explained_run.h"
 #include "commands.h"
 #include "earlier_result.h"
-#include "mapper/request/perfect_factors.h"
 #include "publish.h"
 #include "replaced_result.h"
 #include "search_options.h"
@@ -171,8 +170,6 @@ ExitCode run_map(const MapArguments& arguments, const Console& console) {
   const MapperChoice choice = choose_mapper(arguments.options, specs, all_mappers(), &result);
   prepare_output(arguments.output);
   const auto begin = std::chrono::steady_clock::now();
-  if (auto note = note_of_perfect_factors(*choice.mapper, *result.problem, *result.options))
-    result.diagnostics.push_back(*std::move(note));
   const Run run{choice, arguments, console, interrupt.flag(),
                 arguments.why ? with_budget_for_why(*result.options) : *result.options};
   search_with_unknown(run, result);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/io/failure.h"
+#include "mapper/request/perfect_factors.h"
 #include "sluice/model/unknown_prices.h"
 #include "sluice/network/layers_mapper.h"
 
@@ -42,6 +43,8 @@ MapperChoice choose_mapper(const std::map<std::string, std::string>& given, cons
     options.mapper = choice.mapper->name();
   }
   if (options.mapper == "fused") require_time_budget(options);
+  if (auto note = note_of_perfect_factors(*choice.mapper, *result->problem, options))
+    result->diagnostics.push_back(*std::move(note));
   return choice;
 }
 

@@ -21,8 +21,8 @@ const Mapper& mapper_or_fail(const std::string& name,
 void require_time_budget(const MapperOptions& options);
 
 /// The mapper that `given` or the specs name, or what fits the result's problem and options where
-/// they name none; the result says which and why. Throws Failure where there is no such mapper, or
-/// it does not know such a budget.
+/// they name none; the result says which and why, and what it leaves aside. Throws Failure where
+/// there is no such mapper, or it does not know such a budget.
 MapperChoice choose_mapper(const std::map<std::string, std::string>& given, const Specs& specs,
                            const MapperRegistry& mappers, RunResult* result);
 

@@ -165,7 +165,7 @@ class Questions {
     MapperOptions other = options_;
     other.constraints = constraints_of(choice);
     std::optional<KnownMapping> known;
-    if (const MappedResult* best = best_other(other.constraints)) known = KnownMapping{*best, true};
+    if (const MappedResult* best = best_other(other.constraints)) known = KnownMapping{*best};
     return ask(name_of(choice), problem_, other, known);
   }
 

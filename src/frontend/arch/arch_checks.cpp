@@ -34,7 +34,7 @@ class ExpressionChecker {
     }
     if (!first) return;
     explain_width_of_several(*first, source, failing.front());
-    explain_memory(*first);
+    explain_memory(*first, source);
     if (failing.size() < scopes_.size()) first->message += ", for " + names_of(failing);
     if (first->hint.empty() && first->message.starts_with("unknown name")) {
       const std::string name = name_at(source.place->text, first->offset);
@@ -80,18 +80,18 @@ class ExpressionChecker {
   }
 
   /// A memory where none is known, or none that stands so far in.
-  void explain_memory(ExpressionError& error) const {
+  void explain_memory(ExpressionError& error, const ArchExpression& source) const {
     if (!error.message.starts_with("unknown name")) return;
-    const std::string name = name_at(source_->place->text, error.offset);
-    const auto component = find_component(arch_, name.substr(0, name.find('.')));
+    const std::string name = name_at(source.place->text, error.offset);
+    const auto component = find_component(arch_, name);
     if (!component || !arch_[*component].holds_tensors()) return;
-    if (source_->knows_memories) {
+    if (source.knows_memories) {
       error.message = fmt::format("{} names {}, which does not stand further out than {}",
-                                  source_->what, name, source_->component);
+                                  source.what, name, source.component);
       error.hint = "what a memory keeps may depend on what memories further out hold";
     } else {
       error.message =
-          fmt::format("{} must be a set of tensors, and {} is a memory", source_->what, name);
+          fmt::format("{} must be a set of tensors, and {} is a memory", source.what, name);
       error.hint = "memories may be named in keep, may_keep and back";
     }
   }

@@ -157,10 +157,11 @@ class RankSizes {
   /// True where every variable of the Einsum got its range.
   bool bound_variables(std::size_t index) {
     for (const bool with_derived_sizes : {false, true}) {
-      if (!tighten_box(index, with_derived_sizes)) return false;
+      const std::vector<AffineExpression> bounds = constraints(index, with_derived_sizes);
+      if (!tighten_box(index, bounds)) return false;
       if (!store_ranges(index)) continue;
       pending_[index] = false;
-      warn_of_guesses(index, with_derived_sizes);
+      warn_of_guesses(index, bounds);
       check_bounds(index);
       note_extents(index);
       return true;
@@ -169,11 +170,11 @@ class RankSizes {
   }
 
   /// False, with a report, where some variable is left without a value.
-  bool tighten_box(std::size_t index, bool with_derived_sizes) {
+  bool tighten_box(std::size_t index, const std::vector<AffineExpression>& bounds) {
     const Einsum& einsum = workload_.einsums[index];
     Box& box = boxes_[index] = {};
     for (const VariableRange& range : einsum.iteration_space) box.add(range.variable);
-    const auto empty = tighten(constraints(index, with_derived_sizes), box);
+    const auto empty = tighten(bounds, box);
     if (!empty) return true;
     pending_[index] = false;
     error({source_.einsums[index].place, 0},
@@ -195,12 +196,12 @@ class RankSizes {
 
   /// Variables that no bound ends but that of a sum with others: as wide as the others at their
   /// least leave them, which is seldom what was meant. Of each variable once.
-  void warn_of_guesses(std::size_t index, bool with_derived_sizes) {
+  void warn_of_guesses(std::size_t index, const std::vector<AffineExpression>& bounds) {
     is_guess_.resize(workload_.rank_variables.size());
     std::vector<char> has_end(workload_.rank_variables.size());
-    for (const AffineExpression& constraint : constraints(index, with_derived_sizes))
-      if (constraint.terms.size() == 1 && constraint.terms[0].coefficient < 0)
-        has_end[constraint.terms[0].variable.index()] = 1;
+    for (const AffineExpression& bound : bounds)
+      if (bound.terms.size() == 1 && bound.terms[0].coefficient < 0)
+        has_end[bound.terms[0].variable.index()] = 1;
     for (const VariableRange& range : workload_.einsums[index].iteration_space) {
       if (has_end[range.variable.index()] != 0 || is_guess_[range.variable.index()] != 0) continue;
       is_guess_[range.variable.index()] = 1;

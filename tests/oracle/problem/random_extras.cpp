@@ -8,6 +8,13 @@
 namespace sluice::oracle {
 namespace {
 
+/// `N1` and `_x`: `n1_x`.
+std::string variable_of(const std::string& rank, const char* ending) {
+  std::string name;
+  for (const char c : rank) name += static_cast<char>(std::tolower(c));
+  return name + ending;
+}
+
 // --- Einsums ------------------------------------------------------------------------------------
 
 /// Appends Einsums of special kinds to a workload, or puts them in the place of its last ones.
@@ -19,7 +26,7 @@ class EinsumExtras {
     fit_convolutions();
     source_ = spec.einsums.back().output;
     if (source_.projection.size() < 2) source_ = spec.einsums.front().inputs.front();
-    for (auto& [rank, index] : source_.projection) index = own_variable(rank);
+    for (auto& [rank, index] : source_.projection) index = variable_of(rank, "_x");
   }
 
   /// S[m+1,n] = S[m,n] · T[m,n], then perhaps a reader of each step's state.
@@ -121,7 +128,7 @@ class EinsumExtras {
     if (spec_.einsums.size() > 1 && dice_.chance(60)) {
       source_ = spec_.einsums.front().output;
       if (source_.projection.size() < 2) source_ = spec_.einsums.front().inputs.front();
-      for (auto& [rank, index] : source_.projection) index = own_variable(rank);
+      for (auto& [rank, index] : source_.projection) index = variable_of(rank, "_x");
       spec_.einsums.resize(1);
     }
     const auto axis = static_cast<std::size_t>(dice_.below(2));
@@ -197,12 +204,6 @@ class EinsumExtras {
       visit(window, index[0] == '2' ? 2 : 1, size_of(rank),
             size_of(einsum.output.projection[r].first));
     }
-  }
-
-  static std::string own_variable(const std::string& rank) {
-    std::string name;
-    for (char c : rank) name += static_cast<char>(std::tolower(c));
-    return name + "_x";
   }
 
   AccessSpec output(const std::string& name) const { return {name, source_.projection}; }
@@ -530,11 +531,6 @@ void put_weights_apart(Dice& dice, ProblemSpec& spec) {
   if (dice.chance(25)) add_state_in_between(spec);
 }
 
-bool has_parts(const ProblemSpec& spec) {
-  return std::any_of(spec.einsums.begin(), spec.einsums.end(),
-                     [](const EinsumSpec& einsum) { return einsum.name == "LAST"; });
-}
-
 /// C = T behind the Einsum that makes an intermediate tensor T, or further behind: some of its
 /// readers read the copy. Memories are smaller, so that it counts who lies in whose place.
 void add_copy(Dice& dice, ProblemSpec& spec) {
@@ -555,11 +551,7 @@ void add_copy(Dice& dice, ProblemSpec& spec) {
   copy.inputs = {spec.einsums[at].output};
   copy.n_instances = spec.einsums[at].n_instances;
   const std::string source = copy.inputs.front().tensor;
-  for (auto& [rank, index] : copy.inputs.front().projection) {
-    index.clear();
-    for (const char c : rank) index += static_cast<char>(std::tolower(c));
-    index += "_c";
-  }
+  for (auto& [rank, index] : copy.inputs.front().projection) index = variable_of(rank, "_c");
   copy.output = copy.inputs.front();
   copy.output.tensor = "C";
   if (at + 2 < spec.einsums.size() && dice.chance(30)) ++at;
@@ -597,7 +589,8 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   }
   if (extras.copies) {
     Dice own(seed ^ 0x52A9C7E5D3B1F086ULL);  // likewise
-    if (own.chance(14) && !is_recurrent(spec) && spec.filled.empty() && !has_parts(spec))
+    if (own.chance(14) && !is_recurrent(spec) && spec.filled.empty() &&
+        !extras_of(spec).several_makers)
       add_copy(own, spec);
   }
   if (extras.tolls) add_components(dice, spec);

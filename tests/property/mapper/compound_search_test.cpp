@@ -7,6 +7,7 @@
 #include "mapper/compound/overlap_bound.h"
 #include "mapper/compound/part_tree.h"
 #include "mapper/compound/polish.h"
+#include "oracle/compound/compound_case.h"
 #include "sluice/frontend/load.h"
 #include "sluice/mapper/registry.h"
 #include "sluice/mapper/run_mapper.h"
@@ -208,7 +209,7 @@ TEST(CompoundSearch, RefusesComputesBelowSeveralOutermostMemories) {
 // In the whole workload C alone is reused, so that k may be spread; of the first Einsum by itself
 // C is the result. 328 J: 6 · (20 + 20) of A and B, 6 · 1, and what C and D move.
 TEST(CompoundSearch, MapsEinsumsByTheRulesOfTheWhole) {
-  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+  const BoundProblem problem = oracle::bind_compound(R"yaml(
 workload:
   rank_sizes: {M: 2, K: 3}
   bits_per_value: {All: 8}
@@ -218,15 +219,11 @@ arch:
   - !Memory {name: DRAM, size: inf, merging_reads: counted, tensors: {keep: "~Intermediates", may_keep: All}, actions: [{name: read, energy: 20, bits_per_action: 8, throughput: 4}, {name: write, energy: 10, bits_per_action: 8, throughput: 2}]}
   - !Container {name: CL, spatial: [{name: cx, fanout: 3, reuse: Intermediates}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs) << to_string(specs.error());
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem);
+)yaml");
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
   for (const char* name : {"fused", "compound"}) {
-    const auto found = run_mapper(*standard_mappers().find(name), *problem, options, {});
+    const auto found = run_mapper(*standard_mappers().find(name), problem, options, {});
     ASSERT_TRUE(found) << name;
     EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
     EXPECT_EQ(found->mappings.front().cost.energy_j, 328) << name;
@@ -267,7 +264,7 @@ constraints:
 }
 
 TEST(CompoundSearch, RefusesInputsThatTheOutermostMemoryMayNotHold) {
-  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+  const BoundProblem problem = oracle::bind_compound(R"yaml(
 workload:
   rank_sizes: {M: 4, K: 4}
   bits_per_value: {All: 8}
@@ -278,19 +275,15 @@ arch:
   - !Memory {name: DRAM, size: inf, tensors: {keep: ~weight}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Memory {name: Flash, size: inf, tensors: {keep: weight}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs) << to_string(specs.error());
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem);
-  const auto found = run_mapper(*standard_mappers().find("compound"), *problem, {}, {});
+)yaml");
+  const auto found = run_mapper(*standard_mappers().find("compound"), problem, {}, {});
   ASSERT_FALSE(found.has_value());
   EXPECT_FALSE(found.error().proven);
   EXPECT_EQ(found.error().reason,
             "the mapper compound does not know inputs and results that the outermost memory may "
             "not hold: W");
-  EXPECT_EQ(default_mapper(*problem, {}).mapper->name(), "fused");
-  EXPECT_TRUE(run_mapper(*standard_mappers().find("fused"), *problem, {}, {}).has_value());
+  EXPECT_EQ(default_mapper(problem, {}).mapper->name(), "fused");
+  EXPECT_TRUE(run_mapper(*standard_mappers().find("fused"), problem, {}, {}).has_value());
 }
 
 // Seed 65 of brute force. Priced alone, a copy from T1's place in GB to DRAM is not free: its nests
@@ -451,13 +444,10 @@ arch:
   - !Memory {name: L0, size: inf, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 0, throughput: inf}]}
 )yaml";
-    const auto specs = load_specs_from_text({{"problem.yaml", text}}, {});
-    ASSERT_TRUE(specs) << to_string(specs.error());
-    const auto problem = bind(*specs->workload, *specs->arch);
-    ASSERT_TRUE(problem);
-    const auto compound = run_mapper(*standard_mappers().find("compound"), *problem, {}, {});
+    const BoundProblem problem = oracle::bind_compound(text);
+    const auto compound = run_mapper(*standard_mappers().find("compound"), problem, {}, {});
     ASSERT_TRUE(compound) << compound.error().reason;
-    const auto all = run_mapper(*standard_mappers().find("exhaustive"), *problem, {}, {});
+    const auto all = run_mapper(*standard_mappers().find("exhaustive"), problem, {}, {});
     ASSERT_TRUE(all) << all.error().reason;
     EXPECT_EQ(compound->mappings.front().cost.energy_j, all->mappings.front().cost.energy_j);
     EXPECT_EQ(compound->mappings.front().cost.latency_s, all->mappings.front().cost.latency_s);
@@ -465,7 +455,7 @@ arch:
 }
 
 TEST(CompoundSearch, LeavesTheRestOfABudgetToFusedWhereOneMappingIsAskedFor) {
-  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(
+  const BoundProblem problem = oracle::bind_compound(R"yaml(
 workload:
   rank_sizes: {M: 4, K: 2, N: 4}
   bits_per_value: {All: 8}
@@ -477,18 +467,14 @@ arch:
   - !Container {name: PE, spatial: [{name: X, fanout: 4}]}
   - !Memory {name: GB, size: inf, actions: [{name: read, energy: 1, throughput: 8}, {name: write, energy: 1, throughput: 8}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs) << to_string(specs.error());
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem);
+)yaml");
   MapperOptions options;
-  MapperChoice choice = default_mapper(*problem, options);
+  MapperChoice choice = default_mapper(problem, options);
   EXPECT_EQ(choice.mapper->name(), "compound");
   ASSERT_NE(choice.then, nullptr);
   EXPECT_EQ(choice.then->name(), "fused");
   options.objectives = {Objective::kEnergy, Objective::kLatency};
-  choice = default_mapper(*problem, options);
+  choice = default_mapper(problem, options);
   EXPECT_EQ(choice.mapper->name(), "compound");
   EXPECT_EQ(choice.then, nullptr);
 }

@@ -75,7 +75,7 @@ bool PrefixBuilder::reserve(const JoinPlan& plan, const PrefixGroup& prefix, std
       double peak =
           tensor.before < 0 ? closed_before(tensor.level) : prefix.apart(i, n, tensor.before);
       if (tensor.level == depth) peak = std::max(peak, branch - tensor.bits);
-      value[2 + n * (2 * depth + 2) + static_cast<std::size_t>(tensor.after)] = peak;
+      value[PrefixGroup::apart_at(depth, n) + static_cast<std::size_t>(tensor.after)] = peak;
     }
     for (std::size_t l = 0; l < depth; ++l) {
       closed[l] = closed_before(l);
@@ -111,7 +111,8 @@ void PrefixBuilder::join(const PrefixGroup& prefix, const NextGroup& next,
     least.energy = std::min(least.energy, pmappings.value(j)[0]);
     least.latency = std::min(least.latency, pmappings.value(j)[1]);
   }
-  std::vector<double> value(2 + stage_.tracked.size() * (2 * plan.depth + 2) + plan.n_apart);
+  std::vector<double> value(PrefixGroup::apart_at(plan.depth, stage_.tracked.size()) +
+                            plan.n_apart);
   for (std::size_t i = 0; i < prefix.size() && !is_cancelled(stage_.cancel); ++i) {
     const double energy = prefix.value(i)[0], latency = prefix.value(i)[1];
     pairs_ += static_cast<double>(pmappings.size());

@@ -45,8 +45,12 @@ struct PrefixGroup {
   double persistent(std::size_t i, std::size_t m, std::size_t n_tracked) const {
     return value(i)[2 + n_tracked * (2 * depth() + 1) + m];
   }
+  /// Numbers of an entry before those of tensors that are told apart.
+  static std::size_t apart_at(std::size_t depth, std::size_t n_tracked) {
+    return 2 + n_tracked * (2 * depth + 2);
+  }
   double apart(std::size_t i, std::size_t n_tracked, std::int32_t tensor) const {
-    return value(i)[2 + n_tracked * (2 * depth() + 2) + static_cast<std::size_t>(tensor)];
+    return value(i)[apart_at(depth(), n_tracked) + static_cast<std::size_t>(tensor)];
   }
   /// Peak of a complete mapping (no open loop).
   double peak(std::size_t i, std::size_t m) const {
