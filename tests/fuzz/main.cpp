@@ -33,11 +33,13 @@ status 1.
                     inner_persistent, double_variables, recurrences, cycles, normalisations,
                     windowed_outputs, shared_windows, ports, leakage, networks,
                     many_loops, arrays, several_makers, stepped_usage, whole_actions,
-                    weights_apart, copies; or none (default: all)
+                    weights_apart, copies, operands; or none (default: all)
   --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
-                    knows --cases, --seed, --seconds, --evaluations and --keep-going)
+                    knows --cases, --seed, --seconds, --evaluations, --print and
+                    --keep-going)
   --occupancy       compare the fronts with peak occupancies too
   --keep-going      report every difference, not made simpler
+  --print           print each problem before it is compared
   --execute N       run N mappings of each problem literally and compare them with the model
   --problem FILE    one problem from a spec file (workload, arch, mapper) instead
 )";
@@ -49,6 +51,7 @@ struct Arguments {
   bool keep_going = false;
   bool occupancy = false;
   bool compound = false;
+  bool print = false;
   sluice::oracle::Extras extras = sluice::oracle::kAllExtras;
   std::string problem;
   sluice::oracle::EnumerationLimits limits = {.max_nests = 60'000, .max_evaluations = 4'000};
@@ -79,6 +82,8 @@ void read_switch(Arguments& arguments, const std::string& name) {
     arguments.occupancy = true;
   } else if (name == "--compound") {
     arguments.compound = true;
+  } else if (name == "--print") {
+    arguments.print = true;
   } else {
     fmt::print("{}", kHelp);
     std::exit(0);
@@ -115,7 +120,8 @@ Arguments parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     const bool is_switch = name == "--keep-going" || name == "--occupancy" ||
-                           name == "--compound" || name == "--help" || name == "-h";
+                           name == "--compound" || name == "--print" || name == "--help" ||
+                           name == "-h";
     if (is_switch) {
       read_switch(arguments, name);
     } else if (i + 1 == argc) {
@@ -128,6 +134,11 @@ Arguments parse(int argc, char** argv) {
 }
 
 using Shares = std::map<std::string, std::uint64_t>;  ///< cases of each kind
+
+void print(std::uint64_t seed, const std::string& problem) {
+  fmt::print("# seed {}\n{}---\n", seed, problem);
+  std::fflush(stdout);
+}
 
 /// What is wrong with mappings of the space, whatever the mapper says.
 std::vector<std::string> faults_of(const sluice::oracle::Enumeration& truth) {
@@ -146,6 +157,7 @@ bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint6
   using namespace sluice::oracle;
   RandomCase drawn = random_case(seed, arguments.limits, arguments.extras);
   drawn.options.resource_usage = arguments.occupancy;
+  if (arguments.print) print(seed, to_yaml(drawn.spec));
   *full_mappings += drawn.truth.full_mappings;
   const Extras extras = extras_of(drawn.spec);
   for (const auto& extra : named_extras()) shares[extra.name] += extras.*extra.drawn ? 1 : 0;
@@ -177,6 +189,7 @@ bool agrees_on_compound(const sluice::Mapper& mapper, const Arguments& arguments
   using namespace sluice::oracle;
   const CompoundCase drawn = random_compound_case(seed, arguments.limits.max_evaluations);
   *mappings += drawn.truth.mappings;
+  if (arguments.print) print(seed, drawn.yaml);
   const auto found = compound_difference(mapper, drawn, tally);
   if (!found) return true;
   fmt::print(

@@ -7,6 +7,7 @@
 
 #include "loop_places.h"
 #include "mapper/common/key_hash.h"
+#include "mapper/common/network_cost.h"
 #include "mapper/common/storage_wishes.h"
 #include "sluice/support/error.h"
 
@@ -32,6 +33,8 @@ class TemplateEnumerator {
     for (ComponentId id : bound_.computes[compute].path)
       if (problem.arch[id].holds_tensors() && bound_.components[id.index()].enabled)
         holders_.push_back(id);
+    swaps_nodes_ = swaps_nodes();
+    has_windows_ = has_windows();
     held_.assign(problem.arch.components.size(), 0);
     double fanout = 1;
     fanout_.assign(problem.arch.components.size(), 1);
@@ -107,7 +110,7 @@ class TemplateEnumerator {
     std::fill(held_.begin(), held_.end(), 0);
     TensorMask seen = 0;
     for (std::size_t index = 0; index < holders_.size(); ++index) {
-      const auto sets = keep_sets_of(holders_[index], seen);
+      const auto sets = useful_sets_of(holders_[index], seen);
       if (!sets) return false;
       TensorMask kept = sets->must;
       const TensorMask picked = sets->may & pick(index) & ~kept;
@@ -181,6 +184,18 @@ class TemplateEnumerator {
     return sets;
   }
 
+  /// The same without copies that save nothing: each value of a tile that all loops change is read
+  /// or written once, with the copy or without.
+  std::optional<KeepSets> useful_sets_of(ComponentId holder, TensorMask seen) const {
+    auto sets = keep_sets_of(holder, seen);
+    if (!sets || !swaps_nodes_ || has_windows_ || !problem_.arch[holder].is_memory() ||
+        is_asked_for(holder))
+      return sets;
+    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+      if ((sets_.all & ~sets_.tensors[t].held) == 0) sets->may &= ~(bit(t) & seen) | sets->must;
+    return sets;
+  }
+
   /// Whether these nodes are what holders may keep.
   bool may_keep(const std::vector<Slot>& nodes) {
     TensorMask seen = 0;
@@ -205,7 +220,7 @@ class TemplateEnumerator {
     }
     if (is_cancelled(limits_.cancel) || (counts_choices_ && n_choices_ > kMostCounted)) return;
     const ComponentId holder = holders_[index];
-    const auto allowed = keep_sets_of(holder, seen);
+    const auto allowed = useful_sets_of(holder, seen);
     if (!allowed) return;
     const KeepSets& sets = *allowed;
     for (TensorMask subset = sets.may;; subset = (subset - 1) & sets.may) {
@@ -230,13 +245,13 @@ class TemplateEnumerator {
     return bits <= bound.size_bits;
   }
 
-  /// Whether what a memory keeps depends on what passes a toll. Where it does not, a toll that a
+  /// Whether what a memory keeps depends on what a holder does. Where it does not, a toll that a
   /// tensor need not pass only costs.
-  bool is_asked_for(ComponentId toll) const {
-    const auto names = [toll](const std::optional<Expression>& expression, const KeepRule& rule) {
+  bool is_asked_for(ComponentId asked) const {
+    const auto names = [asked](const std::optional<Expression>& expression, const KeepRule& rule) {
       return expression &&
              (rule.table.empty() || std::find(rule.depends_on.begin(), rule.depends_on.end(),
-                                              toll) != rule.depends_on.end());
+                                              asked) != rule.depends_on.end());
     };
     return std::any_of(holders_.begin(), holders_.end(), [&](ComponentId holder) {
       const TensorPolicy& rules = policy(holder);
@@ -353,8 +368,9 @@ class TemplateEnumerator {
 
   bool may_come_next(const Slot& slot, const std::vector<Slot>& rest) const {
     if (!precedes(slot, rest)) return false;
-    if (!ordered_.slots.empty() && redundant_below(ordered_.slots.back(), slot)) return false;
-    return true;
+    if (ordered_.slots.empty()) return true;
+    const Slot& last = ordered_.slots.back();
+    return !redundant_below(last, slot) && !comes_as_well_before(slot, last, rest);
   }
 
   /// For `outer` in a holder before `inner`'s. A toll stands as far in as the memories allow, but
@@ -393,6 +409,42 @@ class TemplateEnumerator {
     const std::vector<Relevance>& seen = shape_.tensors[outer.tensor].held;
     if (std::find(seen.begin(), seen.end(), Relevance::kPartial) != seen.end()) return false;
     return !(required_of(outer.component) & bit(outer.tensor));
+  }
+
+  /// Whether `slot`, the one of `rest` that is to come next, could as well stand above `last`,
+  /// which stands right above it in the same memory or toll: one order of the two is enough.
+  bool comes_as_well_before(const Slot& slot, const Slot& last,
+                            const std::vector<Slot>& rest) const {
+    if (!swaps_nodes_ || last.component != slot.component || last.backing || slot.backing ||
+        !policy(slot.component).tensor_order_options.empty())
+      return false;
+    const bool is_earlier = slot.tensor < last.tensor;
+    if (is_toll(slot)) return is_earlier;  // it holds nothing, whatever loops stand between
+    const auto is_shared = [](const Slot& other) { return other.shared; };
+    if (has_windows_ || std::any_of(rest.begin(), rest.end(), is_shared)) return false;
+    // A tile that all loops change needs none of those below it: the node sinks to the last one.
+    const Variables above = sets_.tensors[last.tensor].held & sets_.all;
+    const Variables below = sets_.tensors[slot.tensor].held & sets_.all;
+    if (above == sets_.all && below != sets_.all) return true;
+    return is_earlier && above == below;
+  }
+
+  /// Whether it makes no difference which of two nodes of one memory stands above the other where
+  /// no loop may stand between them: neither loops nor tiles have a place of their own.
+  bool swaps_nodes() const {
+    const BoundCompute& compute = bound_.computes[compute_];
+    return options_.pruning.redundant_templates && constraints_.tiles.empty() &&
+           constraints_.loop_orders.empty() && !waits_by_steps(problem_, compute) &&
+           !array_above(problem_, compute);
+  }
+
+  /// Whether some loop changes a part of a tile only, or is one over the steps of a recurrence.
+  bool has_windows() const {
+    return shape_.recurrence.is_member() || sets_.carried != 0 ||
+           std::any_of(sets_.tensors.begin(), sets_.tensors.end(), [](const TensorVariables& own) {
+             return (own.partial | own.windows | own.parted | own.rows | own.stepped) != 0 ||
+                    own.held != own.relevant;
+           });
   }
 
   TensorMask required_of(ComponentId holder) const {
@@ -463,6 +515,7 @@ class TemplateEnumerator {
   std::size_t most_per_choice_ = std::numeric_limits<std::size_t>::max();
   std::vector<Template>& templates_;
   std::vector<ComponentId> holders_;
+  bool swaps_nodes_ = false, has_windows_ = false;
   std::vector<double> fanout_;        // cumulative, per component
   std::vector<TensorMask> held_;      // per component
   std::vector<TensorMask> required_;  // per holder chosen so far

@@ -79,6 +79,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"whole_actions", &Extras::whole_actions},
       {"weights_apart", &Extras::weights_apart},
       {"copies", &Extras::copies},
+      {"operands", &Extras::operands},
   };
   return extras;
 }
@@ -93,6 +94,7 @@ Extras extras_of(const ProblemSpec& spec) {
     extras.cycles = extras.cycles || einsum.name == "TAKE";
     extras.several_makers = extras.several_makers || einsum.name == "LAST";
     extras.copies = extras.copies || einsum.name == "COPY";
+    extras.operands = extras.operands || einsum.inputs.size() > 2;
   }
   extras.stepped_usage = demands_usage(spec) && is_recurrent(spec);
   extras.weights_apart = has_weights_apart(spec);

@@ -565,6 +565,24 @@ void add_copy(Dice& dice, ProblemSpec& spec) {
       memory.size = std::to_string(std::max(16, std::stoi(memory.size) / 16 * 8));
 }
 
+/// One Einsum reads more tensors of its first input's shape, or of a part of it: up to three, or,
+/// as they have many orders in several memories and tolls, one.
+void add_operands(Dice& dice, ProblemSpec& spec) {
+  EinsumSpec& einsum =
+      spec.einsums[static_cast<std::size_t>(dice.below(static_cast<int>(spec.einsums.size())))];
+  if (einsum.is_copy || has_window(einsum.inputs.front())) return;
+  const bool is_deep = spec.memories.size() > 2;
+  const int n_more = is_deep ? 1 : dice.one_of({1, 2, 3});
+  if (!spec.compute.enabled.empty()) spec.compute.enabled = "len(All) > 2";
+  for (int n = 0; n < n_more; ++n) {
+    AccessSpec input = einsum.inputs.front();
+    input.tensor = "Q" + std::to_string(n);
+    if (dice.chance(30))
+      input.projection.erase(input.projection.begin(), input.projection.end() - 1);
+    einsum.inputs.push_back(std::move(input));
+  }
+}
+
 void add_persistent(Dice& dice, ProblemSpec& spec) {
   spec.persistent = dice.text_of({"weight - Intermediates", "weight - Intermediates",
                                   "Inputs - Intermediates", "Intermediates", "All"});
@@ -622,6 +640,10 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.whole_actions) {
     Dice own(seed ^ 0x3C6EF372FE94F82BULL);  // likewise
     if (own.chance(15)) add_whole_actions(own, spec);
+  }
+  if (extras.operands) {
+    Dice own(seed ^ 0x3F84D5B5B5470917ULL);  // likewise
+    if (own.chance(14) && !is_recurrent(spec)) add_operands(own, spec);
   }
 }
 

@@ -141,9 +141,11 @@ struct Extras {
   bool whole_actions = false;     ///< `partial_actions: whole`, of actions of several values
   bool weights_apart = false;     ///< what a recurrence reads is backed in several memories
   bool copies = false;            ///< of intermediate tensors, read in their place
+  bool operands = false;          ///< Einsums of three to five inputs
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true, true, true, true};
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true,
+                                      true, true, true, true, true, true, true,
+                                      true, true, true, true, true, true, true};
 
 /// Those in which `fused` proves its optimum: elsewhere it proves a bound.
 inline constexpr Extras kProvenExtras = [] {

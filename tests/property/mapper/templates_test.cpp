@@ -1,0 +1,115 @@
+// Which nodes stand in which order: tolls hold nothing, and so keep no node from sliding together
+// with others; templates that cost the same as others, or more, are not listed.
+#include <set>
+#include <string>
+
+#include "brute_force_agreement.h"
+#include "mapper/space/template.h"
+#include "oracle/compound/compound_case.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kSum = R"yaml(
+workload:
+  rank_sizes: {M: 4, N: 6}
+  bits_per_value: {All: 8}
+  einsums: ["O[m,n] = A[m,n] + B[m,n] + C[m,n] + V[n]"]
+)yaml";
+
+std::string machine_of(const std::string& inner) {
+  return std::string(kSum) + R"yaml(
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 8, throughput: 1}, {name: write, energy: 8, throughput: 1}]}
+)yaml" + inner +
+         R"yaml(
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml";
+}
+
+constexpr const char* kActions =
+    "actions: [{name: read, energy: 1, throughput: 4}, {name: write, energy: 1, throughput: 4}]}\n";
+
+/// Which nodes stand in which order, outermost first: `Buffer:V` and the like, those of the
+/// outermost memory left out.
+std::set<std::string> orders_of(const std::string& inner) {
+  const BoundProblem problem = oracle::bind_compound(machine_of(inner));
+  const fused::EinsumShape shape = fused::make_einsum_shape(problem, EinsumId(0));
+  std::set<std::string> orders;
+  for (const fused::Template& templ :
+       fused::enumerate_templates(problem, shape, MapperOptions(), Constraints())) {
+    std::string order;
+    for (const fused::Slot& slot : templ.slots) {
+      if (slot.backing) continue;
+      order += (order.empty() ? "" : " ") + problem.arch[slot.component].name + ":" +
+               problem.workload[shape.tensors[slot.tensor].id].name;
+    }
+    orders.insert(order);
+  }
+  return orders;
+}
+
+TEST(Templates, NodesThatAllLoopsMoveStandLowestInOneOrder) {
+  const std::string buffer =
+      std::string("  - !Memory {name: Buffer, size: 800, tensors: {keep: All}, ") + kActions;
+  EXPECT_EQ(orders_of(buffer),
+            (std::set<std::string>{"Buffer:V Buffer:A Buffer:B Buffer:C Buffer:O"}));
+}
+
+TEST(Templates, NodesOfATollHaveOneOrder) {
+  const std::string toll =
+      "  - !Toll {name: Link, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: "
+      "4}]}\n";
+  EXPECT_EQ(orders_of(toll), (std::set<std::string>{"Link:A Link:B Link:C Link:V Link:O"}));
+}
+
+TEST(Templates, CopiesThatSaveNothingAreLeftOut) {
+  const std::string buffer =
+      std::string("  - !Memory {name: Buffer, size: 800, tensors: {may_keep: All}, ") + kActions;
+  EXPECT_EQ(orders_of(buffer), (std::set<std::string>{"", "Buffer:V"}));
+}
+
+TEST(Templates, CopiesThatAnotherMemoryAsksForAreKept) {
+  const std::string memories =
+      std::string("  - !Memory {name: Buffer, size: 800, tensors: {may_keep: O}, ") + kActions +
+      "  - !Memory {name: Local, size: 800, tensors: {keep: ~Buffer, may_keep: Nothing}, " +
+      kActions;
+  EXPECT_EQ(orders_of(memories).size(), 2U);
+}
+
+TEST(Tolls, NodesSlideTogetherAcrossTolls) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 3, N0: 3, P1: 3, R1: 2}
+  bits_per_value: {All: 16}
+  persistent_tensors: All
+  einsums:
+  - {einsum: "T1[p1,n0] = T0[M:p1+r1,n0] * W1[r1,n0]", iteration_space_shape: [0 <= r1 < 2], renames: {input: T0, output: T1, weight: W1}}
+  - {einsum: "T2[p1,n0] = T1[p1,n0]", renames: {input: T1, output: T2, weight: Nothing}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Memory {name: Buffer, size: 184, tensors: {keep: ~Main, may_keep: All}, buffering: double, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 6, throughput: inf}]}
+  - !Toll {name: Link, tensors: {keep: weight | output}, actions: [{name: read, energy: 1, throughput: inf}]}
+  - !Memory {name: Local, size: inf, tensors: {keep: input}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 3, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 2, throughput: 0.5}]}
+)yaml");
+}
+
+/// In any order of the nodes, of which `fused` lists one.
+TEST(Tolls, SumsOfSeveralTensorsPassATollInOneOrder) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 3, N: 2}
+  bits_per_value: {All: 8}
+  einsums: ["T[m,n] = A[m,n] * G[n] + B[m,n]", "O[m,n] = T[m,n] - C[m]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 16, throughput: 2}, {name: write, energy: 32, throughput: 4}]}
+  - !Memory {name: Buffer, size: 48, tensors: {keep: ~Main, may_keep: All}, actions: [{name: read, energy: 2, throughput: 8}, {name: write, energy: 6, throughput: 8}]}
+  - !Toll {name: Link, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 16}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 2, throughput: 0.5}]}
+)yaml");
+}
+
+}  // namespace
+}  // namespace sluice
