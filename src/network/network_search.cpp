@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "sluice/mapper/incumbent.h"
@@ -42,11 +43,21 @@ double reserve_for(std::size_t n_einsums) {
   return kEach * std::max(0.0, static_cast<double>(n_einsums) - kMany);
 }
 
-/// The better of two searches that shared the time since `start`, with the work of both.
+/// Whether a search ended by itself with a proof, be it that there is nothing.
+bool is_proven(const MapperOutcome& outcome) {
+  if (!outcome) return outcome.error().proven;
+  return outcome->guarantee.kind == GuaranteeKind::kOptimal ||
+         outcome->guarantee.kind == GuaranteeKind::kWithinEpsilon;
+}
+
+/// The better of two searches that shared the time since `start`, with the work of both: of equal
+/// ones the one that is proven.
 MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOptions& options,
                         std::chrono::steady_clock::time_point start) {
   const Objective objective = options.objectives.front();
-  if (value_of(other, objective) < value_of(found, objective)) std::swap(found, other);
+  const double own = value_of(found, objective), others = value_of(other, objective);
+  if (others < own || (others == own && is_proven(other) && !is_proven(found)))
+    std::swap(found, other);
   if (!found) return found;
   SearchStatistics& search = found->search;
   search.seconds = seconds_since(start);
@@ -55,28 +66,52 @@ MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOp
   return found;
 }
 
-/// The mapper that was chosen; what is left of a budget when it ends by itself has the next one,
-/// and without one what it could not answer.
+/// A first look of the next mapper: it may soon have an optimum of its space.
+MapperOutcome look(const Mapper& mapper, const BoundProblem& problem, MapperOptions options,
+                   const MapperControl& control, const MapperRegistry& mappers) {
+  constexpr double kShare = 0.2, kMost = 1;  // of the budget; s
+  options.budget_seconds = std::min(kMost, kShare * *options.budget_seconds);
+  MapperControl own = control;
+  own.bound = {};  // of its space alone
+  return run_mapper(mapper, problem, options, own, mappers);
+}
+
+/// The mapper that was chosen, and the next one: of a budget that has a look first, and if it did
+/// not end by itself, what is left. Without one it has what the first could not answer.
 MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& problem,
                           const MapperOptions& options, const MapperControl& control,
                           const MapperRegistry& mappers) {
   const auto start = std::chrono::steady_clock::now();
+  MapperOptions rest = options;
+  const auto keep_rest = [&] {
+    *rest.budget_seconds =
+        *options.budget_seconds - seconds_since(start) - reserve_for(problem.einsums.size());
+  };
   MapperControl of_first = control;
   of_first.has_next = choice.then != nullptr;
-  MapperOutcome found = run_mapper(*choice.mapper, problem, options, of_first, mappers);
+  std::optional<MapperOutcome> looked;
+  if (choice.then != nullptr && options.budget_seconds) {
+    looked = look(*choice.then, problem, options, control, mappers);
+    keep_rest();
+    if (is_cancelled(control.cancel) || *rest.budget_seconds <= 0) return *std::move(looked);
+    of_first.has_next = !is_proven(*looked);
+  }
+  MapperOutcome found = run_mapper(*choice.mapper, problem, rest, of_first, mappers);
+  const auto with_look = [&](MapperOutcome outcome) {
+    return looked ? better_of(std::move(outcome), *std::move(looked), options, start) : outcome;
+  };
   const bool is_open = !found && !found.error().proven;
-  if (choice.then == nullptr || is_cancelled(control.cancel) ||
-      !(is_open || options.budget_seconds) || (found && !found->search.ended_by.empty()))
-    return found;
-  MapperOptions rest = options;
+  if (!of_first.has_next || is_cancelled(control.cancel) || !(is_open || options.budget_seconds) ||
+      (found && !found->search.ended_by.empty()))
+    return with_look(std::move(found));
   if (rest.budget_seconds) {
     constexpr double kLeast = 0.01;  // s: what is in hand comes out
-    *rest.budget_seconds -= seconds_since(start) + reserve_for(problem.einsums.size());
+    keep_rest();
     if (is_open) *rest.budget_seconds = std::max(kLeast, *rest.budget_seconds);
-    if (*rest.budget_seconds <= 0) return found;
+    if (*rest.budget_seconds <= 0) return with_look(std::move(found));
   }
-  return better_of(std::move(found), run_mapper(*choice.then, problem, rest, control, mappers),
-                   options, start);
+  return with_look(better_of(
+      std::move(found), run_mapper(*choice.then, problem, rest, control, mappers), options, start));
 }
 
 }  // namespace

@@ -107,7 +107,8 @@ struct TemplateLimits {
 
 /// All templates of an Einsum: compute × kept tensors × storage order × loop places. Redundant loop
 /// places are left out by rules that keep the optimum: a non-backing node is never above a fully
-/// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1).
+/// relevant loop, and never directly below an irrelevant unfused one (FFM §6.1). Nor are there
+/// copies that no loop can reuse, or several orders of nodes that all loops move, or of a toll's.
 std::vector<Template> enumerate_templates(const BoundProblem& problem, const EinsumShape& shape,
                                           const MapperOptions& options,
                                           const Constraints& constraints,

@@ -3,7 +3,9 @@
 // of the whole that begins with it is no worse.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "property/referee/settled_differences.h"
 #include "sluice/mapper/objective_value.h"
@@ -249,6 +251,29 @@ TEST(SearchFromLayers, GoesOnWhereTheyHaveNothing) {
   const auto next = search_network({&nothing, "", nullptr, fused}, all, {}, {});
   ASSERT_TRUE(next);
   EXPECT_EQ(next->guarantee.kind, GuaranteeKind::kOptimal);
+}
+
+// With a budget the next one has a look, whether the first one ever ends or not.
+TEST(SearchThen, KnowsTheProofOfTheNextMapper) {
+  struct Endless : Mapper {
+    std::string name() const override { return "endless"; }
+    std::string description() const override { return "never ends"; }
+    tl::expected<MapperResult, NoMapping> map(const BoundProblem&, const MapperOptions&,
+                                              const MapperControl& control) const override {
+      while (!control.cancel->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      NoMapping no;
+      no.proven = false;
+      return tl::make_unexpected(no);
+    }
+  };
+  const Endless endless;
+  const BoundProblem all = problem_of(chain(2), kController);
+  MapperOptions options;
+  options.budget_seconds = 0.5;
+  const auto found =
+      search_network({&endless, "", nullptr, all_mappers().find("fused")}, all, options, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
 }
 
 }  // namespace
