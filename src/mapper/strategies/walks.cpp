@@ -111,6 +111,14 @@ void Walks::take_known(sampling::SamplingRun* run) {
     run->record().add(*same, run->space().price(*same));
 }
 
+/// A first mapping that exchanges nothing below loops: where memories are small or deep, those that
+/// do are seldom drawn.
+void Walks::draw_plain(sampling::SamplingRun* run) {
+  if (run->record().best() != nullptr) return;
+  const auto plain = run->drawer().draw_plain_mapping();
+  if (plain) run->record().add(*plain, run->space().price(*plain));
+}
+
 /// Good chains of all Einsums: a mapping soon, better ones later, within `seconds`.
 void Walks::find_chains(sampling::SamplingRun* run, std::size_t round, double seconds) {
   constexpr std::size_t kFewWays = 4;
@@ -232,6 +240,7 @@ void Walks::walk(std::size_t round, double seconds) {
     return std::min(1.0, walked.count() / longest);
   };
   if (round == 0) {
+    draw_plain(&run);
     const auto first = [&] { return has_any() ? 1.0 : share_of(seconds); };
     sampling::walk_chains(&run, sampling::annealing(), 0, first, phase);
   }

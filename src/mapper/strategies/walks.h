@@ -49,6 +49,7 @@ class Walks {
   sampling::SamplingRun& run_of(std::size_t round);
   void share(sampling::SamplingRun* run);
   void take_known(sampling::SamplingRun* run);
+  void draw_plain(sampling::SamplingRun* run);
   void find_chains(sampling::SamplingRun* run, std::size_t round, double seconds);
   void refine_best(sampling::SamplingRun* run, double seconds);
   void add_parts_of(const sampling::Genome& whole, sampling::SamplingRun* run);
