@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "mapper/common/rounding.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
 #include "sluice/mapper/run_mapper.h"
@@ -50,14 +51,19 @@ bool is_proven(const MapperOutcome& outcome) {
          outcome->guarantee.kind == GuaranteeKind::kWithinEpsilon;
 }
 
+/// Whether it has a better mapping than the other one, or one that is as good and proven.
+bool is_better(const MapperOutcome& outcome, const MapperOutcome& other, Objective objective) {
+  const double own = value_of(outcome, objective), others = value_of(other, objective);
+  if (!has_mapping(outcome) || is_proven(outcome) == is_proven(other)) return own < others;
+  return is_proven(outcome) ? is_at_most(own, others) : !is_at_most(others, own);
+}
+
 /// The better of two searches that shared the time since `start`, with the work of both: of equal
 /// ones the one that is proven.
 MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOptions& options,
                         std::chrono::steady_clock::time_point start) {
   const Objective objective = options.objectives.front();
-  const double own = value_of(found, objective), others = value_of(other, objective);
-  if (others < own || (others == own && is_proven(other) && !is_proven(found)))
-    std::swap(found, other);
+  if (is_better(other, found, objective)) std::swap(found, other);
   if (!found) return found;
   SearchStatistics& search = found->search;
   search.seconds = seconds_since(start);
@@ -69,10 +75,11 @@ MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOp
 /// A first look of the next mapper: it may soon have an optimum of its space.
 MapperOutcome look(const Mapper& mapper, const BoundProblem& problem, MapperOptions options,
                    const MapperControl& control, const MapperRegistry& mappers) {
-  constexpr double kShare = 0.2, kMost = 1;  // of the budget; s
+  constexpr double kShare = 0.1, kMost = 0.5;  // of the budget; s
   options.budget_seconds = std::min(kMost, kShare * *options.budget_seconds);
   MapperControl own = control;
   own.bound = {};  // of its space alone
+  own.has_next = true;
   return run_mapper(mapper, problem, options, own, mappers);
 }
 

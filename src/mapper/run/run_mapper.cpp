@@ -486,7 +486,7 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
                     options.budget_seconds ? std::numeric_limits<double>::infinity() : kPatience,
                     [bounds] { return bounds->n_at_work(); });
   constexpr double kGrace = 0.15;  // s: an answer a little late is better than none
-  if (is_open) walks.wait_for_a_mapping(kGrace);
+  if (is_open && !control.has_next) walks.wait_for_a_mapping(kGrace);
   walks.finish();
   if (corners) corners->finish();
   if (!is_open) return outcome;

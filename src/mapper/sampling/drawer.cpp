@@ -301,6 +301,7 @@ void Drawer::draw_fused(Draft* draft) {
   for (std::size_t p = 0; p < draft->trips.size(); ++p)
     if (draft->loop(p).fused && draft->loop(p).gap >= draft->free_gap && draft->is_open(p))
       places.push_back(p);
+  if (places.empty()) return;
   random_.shuffle(&places);
   const double density = random_.unit();
   for (const std::size_t p : places)
@@ -400,7 +401,7 @@ ChoicePtr Drawer::draw(const Spine& prefix, std::size_t e, Spine* joined,
     draw_steps(&draft);
     if (!draw_leaders(&draft)) continue;
     draw_fanouts(&draft);
-    if (!is_plain_) draw_fused(&draft);
+    draw_fused(&draft);
     ChoicePtr choice = finish(&draft, i >= kTriesPerChoice / 2);
     if (!choice) continue;
     auto spine = space_.join(prefix, e, *choice);

@@ -82,29 +82,35 @@ class TemplateEnumerator {
     choose_kept(0, 0);
     counts_choices_ = false;
     n_all_choices_ = std::exchange(n_choices_, 0);
+    if (draw_kept(kFurthestOut)) furthest_out_ = held_;
+    forget_kept();
     const std::size_t n_taken = std::min(n_all_choices_, most_choices());
     most_per_choice_ = limits_.most / std::max<std::size_t>(n_taken, 1) + 1;
   }
 
-  /// The choice that keeps most, the one that keeps least, and others by chance, where to visit all
-  /// would take long.
+  /// The choice that keeps most, the one that keeps least (each tensor as far out as it may be),
+  /// and others by chance, where to visit all would take long.
   void draw_choices() {
     std::set<std::vector<TensorMask>> drawn;
     for (std::size_t n = 0; n < most_choices() && !is_cancelled(limits_.cancel); ++n) {
       const std::uint64_t first = (n + (limits_.seed << 32U)) * holders_.size();
-      const auto pick = [&](std::size_t index) {
-        if (n < 2) return n == 0 ? all_tensors() : TensorMask{0};
+      const auto pick = [&](std::size_t index, TensorMask seen) {
+        if (n < 2) return n == 0 ? all_tensors() : kFurthestOut(index, seen);
         const TensorMask half = KeyHash::mix(first + index);
         return n % 2 == 0 ? half & KeyHash::mix(half) : half;  // few nodes are often better
       };
       if (draw_kept(pick) && drawn.insert(held_).second) order_slots();
-      required_.clear();
+      forget_kept();
     }
+  }
+
+  void forget_kept() {
+    required_.clear();
     std::fill(held_.begin(), held_.end(), 0);
   }
 
-  /// Of what the holder of each number may keep, what `pick(number)` names; false where that leaves
-  /// a tensor out.
+  /// Of what the holder of each number may keep, what `pick(number, seen)` names; false where that
+  /// leaves a tensor out. `seen`: tensors that are held further out.
   template <class Pick>
   bool draw_kept(const Pick& pick) {
     std::fill(held_.begin(), held_.end(), 0);
@@ -113,7 +119,7 @@ class TemplateEnumerator {
       const auto sets = useful_sets_of(holders_[index], seen);
       if (!sets) return false;
       TensorMask kept = sets->must;
-      const TensorMask picked = sets->may & pick(index) & ~kept;
+      const TensorMask picked = sets->may & pick(index, seen) & ~kept;
       for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
         if ((picked & bit(t)) != 0 && has_room(holders_[index], kept | bit(t))) kept |= bit(t);
       held_[holders_[index].index()] = kept;
@@ -125,10 +131,11 @@ class TemplateEnumerator {
 
   std::size_t most_choices() const { return limits_.most / 8 + 1; }
 
-  /// The first choice, which keeps most, the last one, which keeps least, and others by chance.
+  /// The first choice, which keeps most, the last one, which keeps least, the one that keeps each
+  /// tensor as far out as it may be, and others by chance.
   bool is_taken() const {
     if (n_all_choices_ <= most_choices()) return true;
-    if (n_choices_ == 1 || n_choices_ == n_all_choices_) return true;
+    if (n_choices_ == 1 || n_choices_ == n_all_choices_ || held_ == furthest_out_) return true;
     return KeyHash::mix(n_choices_ + (limits_.seed << 32U)) % n_all_choices_ < most_choices();
   }
 
@@ -235,13 +242,23 @@ class TemplateEnumerator {
     held_[holder.index()] = 0;
   }
 
-  /// Whether a memory has room for a value of each of some tensors.
+  /// Whether a memory has room for a value of each of some tensors; of those that are copies of
+  /// each other, for the largest.
   bool has_room(ComponentId holder, TensorMask kept) const {
     if (!options_.pruning.redundant_templates || !problem_.arch[holder].is_memory()) return true;
     const BoundComponent& bound = bound_.components[holder.index()];
+    const auto has_own_room = [&](std::size_t tensor) {
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
+        const double more = bound.bits_per_value[t] - bound.bits_per_value[tensor];
+        if ((kept & shape_.tensors[tensor].relatives & bit(t)) != 0 &&
+            (more > 0 || (more == 0 && t < tensor)))
+          return false;
+      }
+      return true;
+    };
     double bits = 0;
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if ((kept & bit(t)) != 0) bits += bound.bits_per_value[t];
+      if ((kept & bit(t)) != 0 && has_own_room(t)) bits += bound.bits_per_value[t];
     return bits <= bound.size_bits;
   }
 
@@ -435,7 +452,16 @@ class TemplateEnumerator {
     const BoundCompute& compute = bound_.computes[compute_];
     return options_.pruning.redundant_templates && constraints_.tiles.empty() &&
            constraints_.loop_orders.empty() && !waits_by_steps(problem_, compute) &&
-           !array_above(problem_, compute);
+           !array_above(problem_, compute) && !asks_for_usage(compute);
+  }
+
+  /// Whether each placement is asked to use a fanout as well as it can.
+  bool asks_for_usage(const BoundCompute& compute) const {
+    return std::any_of(compute.path.begin(), compute.path.end(), [&](ComponentId id) {
+      const auto& spatial = bound_.components[id.index()].spatial;
+      return std::any_of(spatial.begin(), spatial.end(),
+                         [](const BoundSpatial& own) { return own.min_usage > 0; });
+    });
   }
 
   /// Whether some loop changes a part of a tile only, or is one over the steps of a recurrence.
@@ -508,6 +534,8 @@ class TemplateEnumerator {
   std::uint32_t compute_;
   const TemplateLimits& limits_;
   static constexpr std::size_t kMostCounted = 50'000;
+  /// Each tensor in the first memory that may hold it, and where it must be.
+  static constexpr auto kFurthestOut = [](std::size_t, TensorMask seen) { return ~seen; };
   bool counts_choices_ = false;
   std::size_t n_choices_ = 0;      ///< met so far
   std::size_t n_all_choices_ = 0;  ///< where they were counted
@@ -516,9 +544,10 @@ class TemplateEnumerator {
   std::vector<Template>& templates_;
   std::vector<ComponentId> holders_;
   bool swaps_nodes_ = false, has_windows_ = false;
-  std::vector<double> fanout_;        // cumulative, per component
-  std::vector<TensorMask> held_;      // per component
-  std::vector<TensorMask> required_;  // per holder chosen so far
+  std::vector<double> fanout_;            // cumulative, per component
+  std::vector<TensorMask> held_;          // per component
+  std::vector<TensorMask> furthest_out_;  // likewise, where some choices are drawn
+  std::vector<TensorMask> required_;      // per holder chosen so far
   SlotGroups ordered_;
 };
 

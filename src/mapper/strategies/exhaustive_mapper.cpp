@@ -75,6 +75,15 @@ class ExhaustiveSearch {
     std::vector<std::pair<std::vector<double>, ChoicePtr>> fitting;
   };
 
+  /// Whether an Einsum alone says whether a choice fits: what follows from a reader is nothing
+  /// without it, and of tensors that are copies of each other it does not know that.
+  bool fits_or_not_alone(std::size_t e, const Trips& trips) const {
+    const auto& tensors = space_.shape(e).tensors;
+    return std::none_of(trips.begin(), trips.end(), fused::walks_rows) &&
+           std::all_of(tensors.begin(), tensors.end(),
+                       [](const auto& tensor) { return tensor.relatives == 0; });
+  }
+
   void add_choices(std::size_t e, std::uint32_t t, Placement* placement) {
     const fused::Template& templ = space_.templates(e)[t];
     const auto fanouts = space_.demanding_fanouts(e, templ);
@@ -83,10 +92,7 @@ class ExhaustiveSearch {
       std::vector<double> used = capped_use(fanouts, templ, trips);
       if (used < placement->most) return true;
       ChoicePtr choice = space_.make_choice(e, t, trips);
-      // What follows from a reader is nothing without it.
-      if (std::none_of(trips.begin(), trips.end(), fused::walks_rows) &&
-          !space_.price_alone(e, *choice))
-        return true;
+      if (fits_or_not_alone(e, trips) && !space_.price_alone(e, *choice)) return true;
       if (std::none_of(trips.begin(), trips.end(), fused::is_uneven))
         placement->most = std::max(placement->most, used);
       if (!space_.steps_together(e, t, trips)) return true;
