@@ -83,6 +83,32 @@ MapperOutcome look(const Mapper& mapper, const BoundProblem& problem, MapperOpti
   return run_mapper(mapper, problem, options, own, mappers);
 }
 
+/// Where a search without a budget ends with a gap: the better of what it found and what so many
+/// mappings of annealing have, whatever the clock says.
+void anneal(const BoundProblem& problem, MapperOptions options, const MapperControl& control,
+            const MapperRegistry& mappers, MapperResult* found) {
+  constexpr double kAll = 40'000, kMost = 10'000, kLeast = 1'000;  // evaluations
+  const Mapper* annealing = mappers.find("anneal");
+  if (annealing == nullptr || found->guarantee.kind != GuaranteeKind::kGap ||
+      found->mappings.empty() || options.objectives.size() != 1)
+    return;
+  const auto start = std::chrono::steady_clock::now();
+  const auto n_einsums = static_cast<double>(problem.einsums.size());
+  options.budget_evaluations = std::clamp(kAll / n_einsums, kLeast, kMost);
+  MapperControl own = control;
+  own.bound = {};
+  const MapperOutcome other = run_mapper(*annealing, problem, options, own, mappers);
+  found->search.seconds += seconds_since(start);
+  if (!other) return;
+  found->search.mappings_evaluated += other->search.mappings_evaluated;
+  found->search.mappings_considered += other->search.mappings_evaluated;
+  found->cancelled |= other->cancelled;
+  const Objective objective = options.objectives.front();
+  if (has_mapping(other) &&
+      value_of(other, objective) < objective_value(objective, found->mappings.front().cost))
+    found->mappings = other->mappings;
+}
+
 /// The mapper that was chosen, and the next one: of a budget that has a look first, and if it did
 /// not end by itself, what is left. Without one it has what the first could not answer.
 MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& problem,
@@ -108,6 +134,9 @@ MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& proble
     return looked ? better_of(std::move(outcome), *std::move(looked), options, start) : outcome;
   };
   const bool is_open = !found && !found.error().proven;
+  if (choice.then != nullptr && found && !options.budget_seconds && !options.budget_evaluations &&
+      !is_cancelled(control.cancel))
+    anneal(problem, options, control, mappers, &*found);
   if (!of_first.has_next || is_cancelled(control.cancel) || !(is_open || options.budget_seconds) ||
       (found && !found->search.ended_by.empty()))
     return with_look(std::move(found));
@@ -130,6 +159,7 @@ MapperOutcome search_network(const MapperChoice& choice, const BoundProblem& pro
   Incumbent own;
   MapperControl shared = control;
   if (shared.incumbent == nullptr) shared.incumbent = &own;
+  if (!shared.whole_budget_seconds) shared.whole_budget_seconds = options.budget_seconds;
   const bool has_first =
       choice.first != nullptr && (options.budget_seconds || !shared.incumbent->best());
   if (!has_first) return search_then(choice, problem, options, shared, mappers);

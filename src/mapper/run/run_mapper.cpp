@@ -120,13 +120,14 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
 
 /// A search that a limit ended, and that has nothing.
 NoMapping nothing_within(const BoundProblem& problem, const MapperOptions& options,
-                         BudgetWatch::End end) {
+                         const MapperControl& control, BudgetWatch::End end) {
   const bool is_memory = end == BudgetWatch::End::kMemory;
   NoMapping no;
-  no.reason =
-      fmt::format("the {} ended before a mapping was found",
-                  is_memory ? fmt::format("memory of {:.3g} GB", *options.memory_bytes / 1e9)
-                            : fmt::format("budget of {:g} s", *options.budget_seconds));
+  no.reason = fmt::format(
+      "the {} ended before a mapping was found",
+      is_memory ? fmt::format("memory of {:.3g} GB", *options.memory_bytes / 1e9)
+                : fmt::format("budget of {:g} s",
+                              control.whole_budget_seconds.value_or(*options.budget_seconds)));
   no.nearest_relaxation = is_memory ? "a larger --memory" : "a larger --budget";
   if (const std::string fanouts = demanding_fanouts_of(problem); !fanouts.empty())
     no.nearest_relaxation += ", or a smaller min_usage of " + fanouts;
@@ -591,7 +592,7 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   if (outcome->mappings.empty()) {
     auto reason = too_small_for_one(mapper, problem, options, control.cancel);
     return tl::make_unexpected(reason ? std::move(*reason)
-                                      : nothing_within(problem, options, watch->end()));
+                                      : nothing_within(problem, options, control, watch->end()));
   }
   outcome->cancelled = false;
   if (!is_proof(outcome->guarantee)) outcome->search.ended_by = limit_name(watch->end());

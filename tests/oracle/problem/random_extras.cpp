@@ -565,8 +565,16 @@ void add_copy(Dice& dice, ProblemSpec& spec) {
       memory.size = std::to_string(std::max(16, std::stoi(memory.size) / 16 * 8));
 }
 
-/// One Einsum reads more tensors of its first input's shape, or of a part of it: up to three, or,
-/// as they have many orders in several memories and tolls, one.
+/// What is copied, where an Einsum reads the copy; or null.
+const AccessSpec* source_of_copy(const ProblemSpec& spec, const EinsumSpec& reader) {
+  for (const EinsumSpec& copy : spec.einsums)
+    if (copy.is_copy && copy.output.tensor == reader.inputs.front().tensor)
+      return &copy.inputs.front();
+  return nullptr;
+}
+
+/// One Einsum reads more tensors of its first input's shape, or of a part of it, or what that is a
+/// copy of: up to three, or, as they have many orders in several memories and tolls, one.
 void add_operands(Dice& dice, ProblemSpec& spec) {
   EinsumSpec& einsum =
       spec.einsums[static_cast<std::size_t>(dice.below(static_cast<int>(spec.einsums.size())))];
@@ -577,7 +585,10 @@ void add_operands(Dice& dice, ProblemSpec& spec) {
   for (int n = 0; n < n_more; ++n) {
     AccessSpec input = einsum.inputs.front();
     input.tensor = "Q" + std::to_string(n);
-    if (dice.chance(30))
+    const AccessSpec* source = n == 0 ? source_of_copy(spec, einsum) : nullptr;
+    if (source != nullptr && dice.chance(50))
+      input.tensor = source->tensor;
+    else if (dice.chance(30))
       input.projection.erase(input.projection.begin(), input.projection.end() - 1);
     einsum.inputs.push_back(std::move(input));
   }

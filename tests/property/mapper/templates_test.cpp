@@ -1,11 +1,13 @@
 // Which nodes stand in which order: tolls hold nothing, and so keep no node from sliding together
 // with others; templates that cost the same as others, or more, are not listed.
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include "brute_force_agreement.h"
 #include "mapper/space/template.h"
 #include "oracle/compound/compound_case.h"
+#include "sluice/mapper/run_mapper.h"
 
 namespace sluice {
 namespace {
@@ -109,6 +111,79 @@ arch:
   - !Toll {name: Link, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 16}]}
   - !Compute {name: MAC, actions: [{name: compute, energy: 2, throughput: 0.5}]}
 )yaml");
+}
+
+/// Where `min_usage` asks each placement for as much as it can, one that can do less with a copy is
+/// not the same without it.
+TEST(Templates, CopiesThatKeepAFanoutFromBeingUsedAreNotLeftOut) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 8}
+  einsums: ["O[m] = A[m] + B[m]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: Buffer, size: 8, tensors: {may_keep: A}, actions: [{name: read, energy: 0, throughput: inf}, {name: write, energy: 0, throughput: inf}]}
+  - !Network {name: Mesh, topology: mesh, link_bandwidth: inf, hop_energy: 1}
+  - !Container {name: PE, spatial: [{name: x, fanout: 4, min_usage: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml");
+}
+
+/// A tensor and its copy, which one Einsum reads, have room where one of them has.
+TEST(Templates, ATensorAndItsCopyShareTheirRoom) {
+  const std::string text = R"yaml(workload:
+  rank_sizes: {M: 1, N: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "T[m,n] = A[m,n]"}
+  - {einsum: "U[m,n] = T[m,n]", is_copy_operation: true}
+  - {einsum: "O[m,n] = U[m,n] + T[m,n]"}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 1, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Memory {name: Buffer, size: 8, tensors: {may_keep: All}, actions: [{name: read, energy: 0.5, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml";
+  expect_brute_force_agreement(text);
+  MapperOptions options;
+  options.objectives = {Objective::kEnergy};
+  const auto visited =
+      run_mapper(*standard_mappers().find("exhaustive"), oracle::bind_compound(text), options, {});
+  ASSERT_TRUE(visited);
+  EXPECT_EQ(visited->mappings.front().cost.energy_j, 68);
+}
+
+/// Of the templates that are drawn, some fuse nothing: they keep each tensor as far out as it may
+/// be, and where it must be.
+TEST(Templates, ThatAreDrawnHoldEachTensorAsFarOutAsItMayBe) {
+  std::string memories;
+  for (const char* name : {"L1", "L2", "L3", "L4", "L5"})
+    memories += std::string("  - !Memory {name: ") + name +
+                ", size: 800, tensors: {may_keep: All}, " + kActions;
+  const std::string text =
+      std::string(R"yaml(workload:
+  rank_sizes: {M: 4, N: 6}
+  bits_per_value: {All: 8}
+  einsums: ["T[m,n] = A[m,n]", "S[m] = sum(T[m,n])", "U[m,n] = T[m,n] - S[m]", "O[m,n] = U[m,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All - T}, actions: [{name: read, energy: 8, throughput: 1}, {name: write, energy: 8, throughput: 1}]}
+)yaml") +
+      memories + "  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}\n";
+  const BoundProblem problem = oracle::bind_compound(text);
+  const fused::EinsumShape shape = fused::make_einsum_shape(problem, EinsumId(2));
+  fused::TemplateLimits limits;
+  limits.most = 40;
+  const auto drawn =
+      fused::enumerate_templates(problem, shape, MapperOptions(), Constraints(), limits);
+  const auto is_plain = [&](const fused::Template& templ) {
+    return std::all_of(templ.slots.begin(), templ.slots.end(), [&](const fused::Slot& slot) {
+      const bool is_t = problem.workload[shape.tensors[slot.tensor].id].name == "T";
+      return problem.arch[slot.component].name == (is_t ? "L1" : "Main");
+    });
+  };
+  EXPECT_TRUE(std::any_of(drawn.begin(), drawn.end(), is_plain)) << drawn.size();
 }
 
 }  // namespace

@@ -276,5 +276,34 @@ TEST(SearchThen, KnowsTheProofOfTheNextMapper) {
   EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kOptimal);
 }
 
+// Without a budget, a fixed number of mappings may beat what the first one ends with, and no clock
+// has a say in it.
+TEST(SearchThen, AnnealsWhereThereIsAGap) {
+  struct First : Mapper {
+    std::string name() const override { return "first"; }
+    std::string description() const override { return "the first of some mappings"; }
+    tl::expected<MapperResult, NoMapping> map(const BoundProblem& problem,
+                                              const MapperOptions& options,
+                                              const MapperControl&) const override {
+      MapperOptions few = options;
+      few.budget_evaluations = 1;
+      auto found = run_mapper(*all_mappers().find("random"), problem, few, {});
+      if (found) found->guarantee.kind = GuaranteeKind::kGap;
+      return found;
+    }
+  };
+  const First first;
+  const BoundProblem all = problem_of(chain(2), kController);
+  const auto search = [&](int threads, const Mapper* then) {
+    MapperOptions options;
+    options.threads = threads;
+    const auto found = search_network({&first, "", nullptr, then}, all, options, {});
+    return objective_value(Objective::kEdp, found->mappings.front().cost);
+  };
+  const Mapper* fused = all_mappers().find("fused");
+  EXPECT_LT(search(1, fused), search(1, nullptr));
+  EXPECT_EQ(search(1, fused), search(2, fused));
+}
+
 }  // namespace
 }  // namespace sluice
