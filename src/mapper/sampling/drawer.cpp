@@ -301,7 +301,7 @@ void Drawer::draw_fused(Draft* draft) {
   for (std::size_t p = 0; p < draft->trips.size(); ++p)
     if (draft->loop(p).fused && draft->loop(p).gap >= draft->free_gap && draft->is_open(p))
       places.push_back(p);
-  if (places.empty()) return;
+  if (is_plain_ && places.empty()) return;  // as mostly: nothing below the first memory
   random_.shuffle(&places);
   const double density = random_.unit();
   for (const std::size_t p : places)
