@@ -67,7 +67,10 @@ MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOp
   if (!found) return found;
   SearchStatistics& search = found->search;
   search.seconds = seconds_since(start);
-  if (other) search.mappings_evaluated += other->search.mappings_evaluated;
+  if (other) {
+    search.mappings_evaluated += other->search.mappings_evaluated;
+    found->cancelled |= other->cancelled;
+  }
   search.mappings_considered = std::max(search.mappings_considered, search.mappings_evaluated);
   return found;
 }
@@ -114,19 +117,18 @@ void anneal(const BoundProblem& problem, MapperOptions options, const MapperCont
 MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& problem,
                           const MapperOptions& options, const MapperControl& control,
                           const MapperRegistry& mappers) {
+  constexpr double kLeast = 0.01;  // s: what is in hand comes out
   const auto start = std::chrono::steady_clock::now();
   MapperOptions rest = options;
-  const auto keep_rest = [&] {
-    *rest.budget_seconds =
-        *options.budget_seconds - seconds_since(start) - reserve_for(problem.einsums.size());
-  };
+  const auto left = [&] { return *options.budget_seconds - seconds_since(start); };
   MapperControl of_first = control;
   of_first.has_next = choice.then != nullptr;
   std::optional<MapperOutcome> looked;
   if (choice.then != nullptr && options.budget_seconds) {
     looked = look(*choice.then, problem, options, control, mappers);
-    keep_rest();
-    if (is_cancelled(control.cancel) || *rest.budget_seconds <= 0) return *std::move(looked);
+    if (is_cancelled(control.cancel) || (left() <= 0 && has_mapping(*looked)))
+      return *std::move(looked);
+    rest.budget_seconds = std::max(kLeast, left());
     of_first.has_next = !is_proven(*looked);
   }
   MapperOutcome found = run_mapper(*choice.mapper, problem, rest, of_first, mappers);
@@ -141,8 +143,7 @@ MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& proble
       (found && !found->search.ended_by.empty()))
     return with_look(std::move(found));
   if (rest.budget_seconds) {
-    constexpr double kLeast = 0.01;  // s: what is in hand comes out
-    keep_rest();
+    rest.budget_seconds = left() - reserve_for(problem.einsums.size());
     if (is_open) *rest.budget_seconds = std::max(kLeast, *rest.budget_seconds);
     if (*rest.budget_seconds <= 0) return with_look(std::move(found));
   }

@@ -105,7 +105,7 @@ struct MapperControl {
   /// proof that there is none: what walks have in hand is left to that one, with the rest of the
   /// time.
   bool has_next = false;
-  /// Of what the search has a part (s): what whoever asked is told that it ended; none: its own.
+  /// The budget (s) of which this search has a part, for messages; none: its own.
   std::optional<double> whole_budget_seconds = std::nullopt;
   /// Is told what no mapping's first objective is below, each time a search knows better: by any of
   /// its threads, of run_mapper() one at a time; may be empty.

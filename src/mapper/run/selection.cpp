@@ -125,7 +125,7 @@ MapperChoice default_mapper(const BoundProblem& problem, const MapperOptions& op
   if (const Mapper* compound = able("compound")) {
     // Of two fronts neither is the better one.
     const bool may_fuse = asks_for_one(options) && !refused_alone(*fused, problem, options);
-    if (may_fuse && options.budget_seconds) reason += "; it has a share of the budget, too";
+    if (may_fuse && options.budget_seconds) reason += "; fused has a share of the budget, too";
     return {compound, std::move(reason), nullptr, may_fuse ? fused : nullptr};
   }
   if (refused_alone(*fused, problem, options))

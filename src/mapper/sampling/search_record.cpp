@@ -21,8 +21,9 @@ SearchRecord::SearchRecord(const MapSpace& space, const MapperControl& control,
     : space_(space), control_(control), start_(start) {
   const MapperOptions& options = space.options();
   const bool timed = options.budget_seconds.has_value();
-  budget_ = std::floor(options.budget_evaluations.value_or(
-      timed ? std::numeric_limits<double>::infinity() : kDefaultEvaluations));
+  budget_ =
+      std::max(1.0, std::floor(options.budget_evaluations.value_or(
+                        timed ? std::numeric_limits<double>::infinity() : kDefaultEvaluations)));
   const Arch& arch = space.problem().arch;
   for (std::size_t c = 0; c < arch.components.size(); ++c)
     if (arch[ComponentId(c)].is_memory() &&

@@ -33,8 +33,6 @@ class TemplateEnumerator {
     for (ComponentId id : bound_.computes[compute].path)
       if (problem.arch[id].holds_tensors() && bound_.components[id.index()].enabled)
         holders_.push_back(id);
-    swaps_nodes_ = swaps_nodes();
-    has_windows_ = has_windows();
     held_.assign(problem.arch.components.size(), 0);
     double fanout = 1;
     fanout_.assign(problem.arch.components.size(), 1);
@@ -43,6 +41,10 @@ class TemplateEnumerator {
         fanout *= static_cast<double>(d.fanout);
       fanout_[id.index()] = fanout;
     }
+    asked_.assign(problem.arch.components.size(), false);
+    for (const ComponentId id : holders_) asked_[id.index()] = is_asked_for(id);
+    swaps_nodes_ = swaps_nodes();
+    has_windows_ = has_windows();
   }
 
   void run() {
@@ -185,7 +187,7 @@ class TemplateEnumerator {
     if (problem_.arch[holder].is_toll()) {
       sets.must &= seen;
       sets.may &= seen;
-      if (options_.pruning.redundant_templates && !is_asked_for(holder)) sets.may = 0;
+      if (options_.pruning.redundant_templates && !asked_[holder.index()]) sets.may = 0;
     }
     if (shape_.is_copy) sets.may &= ~seen;
     return sets;
@@ -196,7 +198,7 @@ class TemplateEnumerator {
   std::optional<KeepSets> useful_sets_of(ComponentId holder, TensorMask seen) const {
     auto sets = keep_sets_of(holder, seen);
     if (!sets || !swaps_nodes_ || has_windows_ || !problem_.arch[holder].is_memory() ||
-        is_asked_for(holder))
+        asked_[holder.index()])
       return sets;
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
       if ((sets_.all & ~sets_.tensors[t].held) == 0) sets->may &= ~(bit(t) & seen) | sets->must;
@@ -242,23 +244,31 @@ class TemplateEnumerator {
     held_[holder.index()] = 0;
   }
 
+  /// The first of some tensors, and those of them that are copies of it, or of one that is.
+  TensorMask relatives_among(TensorMask tensors) const {
+    TensorMask result = tensors & (~tensors + 1), before = 0;
+    while (result != before) {
+      before = result;
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+        if ((before & bit(t)) != 0) result |= shape_.tensors[t].relatives & tensors;
+    }
+    return result;
+  }
+
   /// Whether a memory has room for a value of each of some tensors; of those that are copies of
   /// each other, for the largest.
   bool has_room(ComponentId holder, TensorMask kept) const {
     if (!options_.pruning.redundant_templates || !problem_.arch[holder].is_memory()) return true;
     const BoundComponent& bound = bound_.components[holder.index()];
-    const auto has_own_room = [&](std::size_t tensor) {
-      for (std::size_t t = 0; t < shape_.tensors.size(); ++t) {
-        const double more = bound.bits_per_value[t] - bound.bits_per_value[tensor];
-        if ((kept & shape_.tensors[tensor].relatives & bit(t)) != 0 &&
-            (more > 0 || (more == 0 && t < tensor)))
-          return false;
-      }
-      return true;
-    };
     double bits = 0;
-    for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if ((kept & bit(t)) != 0 && has_own_room(t)) bits += bound.bits_per_value[t];
+    for (TensorMask left = kept; left != 0;) {
+      const TensorMask alike = relatives_among(left);
+      double most = 0;
+      for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
+        if ((alike & bit(t)) != 0) most = std::max(most, bound.bits_per_value[t]);
+      bits += most;
+      left &= ~alike;
+    }
     return bits <= bound.size_bits;
   }
 
@@ -420,7 +430,7 @@ class TemplateEnumerator {
   bool redundant_below(const Slot& outer, const Slot& inner) const {
     if (!options_.pruning.redundant_templates || outer.tensor != inner.tensor || outer.backing)
       return false;
-    if (is_toll(inner) || is_counted_on(outer)) return false;
+    if (is_toll(inner) || is_counted_on(outer) || asked_[outer.component.index()]) return false;
     if (fanout_[outer.component.index()] != fanout_[inner.component.index()]) return false;
     // Loops that move its window may stand between the two.
     const std::vector<Relevance>& seen = shape_.tensors[outer.tensor].held;
@@ -447,12 +457,14 @@ class TemplateEnumerator {
   }
 
   /// Whether it makes no difference which of two nodes of one memory stands above the other where
-  /// no loop may stand between them: neither loops nor tiles have a place of their own.
+  /// no loop may stand between them: no constraint counts loops or tiles there, no step costs time
+  /// of its own, and no placement is asked for what it can do.
   bool swaps_nodes() const {
     const BoundCompute& compute = bound_.computes[compute_];
-    return options_.pruning.redundant_templates && constraints_.tiles.empty() &&
-           constraints_.loop_orders.empty() && !waits_by_steps(problem_, compute) &&
-           !array_above(problem_, compute) && !asks_for_usage(compute);
+    return options_.pruning.redundant_templates && options_.policy == LatencyPolicy::kOverlap &&
+           constraints_.tiles.empty() && constraints_.loop_orders.empty() &&
+           !waits_by_steps(problem_, compute) && !array_above(problem_, compute) &&
+           !asks_for_usage(compute);
   }
 
   /// Whether each placement is asked to use a fanout as well as it can.
@@ -543,6 +555,7 @@ class TemplateEnumerator {
   std::size_t most_per_choice_ = std::numeric_limits<std::size_t>::max();
   std::vector<Template>& templates_;
   std::vector<ComponentId> holders_;
+  std::vector<bool> asked_;  ///< per component: what memories keep depends on what it does
   bool swaps_nodes_ = false, has_windows_ = false;
   std::vector<double> fanout_;            // cumulative, per component
   std::vector<TensorMask> held_;          // per component

@@ -289,6 +289,8 @@ TEST(SearchThen, AnnealsWhereThereIsAGap) {
     MapperOptions options;
     options.threads = threads;
     const auto found = search_network({&first, "", nullptr, then}, all, options, {});
+    EXPECT_TRUE(found);
+    if (!found) return 0.0;
     return objective_value(Objective::kEdp, found->mappings.front().cost);
   };
   const Mapper* fused = all_mappers().find("fused");
