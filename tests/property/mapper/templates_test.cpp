@@ -130,6 +130,22 @@ arch:
 )yaml");
 }
 
+/// L0 must hold A where L2 does not: a copy in L2 saves that one, though L1 would hold it as well.
+TEST(Templates, CopiesThatSpareAnotherOneAreNotLeftOut) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 4, N: 2}
+  bits_per_value: {All: 8}
+  einsums: ["O[m,n] = A[m,n] + B[m,n]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: All}, actions: [{name: read, energy: 8, throughput: 1}, {name: write, energy: 8, throughput: 1}]}
+  - !Memory {name: L2, size: inf, tensors: {may_keep: A}, actions: [{name: read, energy: 1, throughput: 4}, {name: write, energy: 1, throughput: 4}]}
+  - !Memory {name: L1, size: inf, tensors: {keep: A | B}, actions: [{name: read, energy: 1, throughput: 4}, {name: write, energy: 1, throughput: 4}]}
+  - !Memory {name: L0, size: inf, tensors: {keep: ~L2 & A, may_keep: Nothing}, actions: [{name: read, energy: 100, throughput: 4}, {name: write, energy: 100, throughput: 4}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml");
+}
+
 /// A tensor and its copy, which one Einsum reads, have room where one of them has.
 TEST(Templates, ATensorAndItsCopyShareTheirRoom) {
   const std::string text = R"yaml(workload:
