@@ -46,9 +46,7 @@ double reserve_for(std::size_t n_einsums) {
 
 /// Whether a search ended by itself with a proof, be it that there is nothing.
 bool is_proven(const MapperOutcome& outcome) {
-  if (!outcome) return outcome.error().proven;
-  return outcome->guarantee.kind == GuaranteeKind::kOptimal ||
-         outcome->guarantee.kind == GuaranteeKind::kWithinEpsilon;
+  return outcome ? is_proof(outcome->guarantee) : outcome.error().proven;
 }
 
 /// Whether it has a better mapping than the other one, or one that is as good and proven.

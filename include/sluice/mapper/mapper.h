@@ -138,6 +138,12 @@ struct Guarantee {
       0;  ///< kGap: what no mapping's objective (the first) is below, see objective_bound
 };
 
+/// Whether the search proved its mapping, be it within epsilon.
+inline bool is_proof(const Guarantee& guarantee) {
+  return guarantee.kind == GuaranteeKind::kOptimal ||
+         guarantee.kind == GuaranteeKind::kWithinEpsilon;
+}
+
 /// The best objective found by then; of several objectives, the first.
 struct ConvergencePoint {
   double evaluations = 0;  ///< mappings priced

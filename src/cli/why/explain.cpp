@@ -284,8 +284,7 @@ class Questions {
 
   static bool is_proven(const Answer& answer) {
     if (answer.kind != Answer::Kind::kFound) return answer.kind == Answer::Kind::kNoMapping;
-    return answer.guarantee.kind == GuaranteeKind::kOptimal ||
-           answer.guarantee.kind == GuaranteeKind::kWithinEpsilon;
+    return is_proof(answer.guarantee);
   }
 
   void take(const MappedResult& mapped, Answer* answer) const {

@@ -180,11 +180,6 @@ double bound_of_space(const Mapper& mapper, const BoundProblem& problem,
   return objective_bound(options.objectives.front(), space_bounds(mapper, problem, options));
 }
 
-bool is_proof(const Guarantee& guarantee) {
-  return guarantee.kind == GuaranteeKind::kOptimal ||
-         guarantee.kind == GuaranteeKind::kWithinEpsilon;
-}
-
 /// Of a search that did not end; a bound holds whatever was searched. `told`: one that the search
 /// told, that of the space included where `tells_bounds`. Bounds of the mapper's space are none
 /// where a mapping from elsewhere is below.

@@ -8,6 +8,7 @@
 #include "loop_places.h"
 #include "mapper/common/key_hash.h"
 #include "mapper/common/network_cost.h"
+#include "mapper/common/spatial_wishes.h"
 #include "mapper/common/storage_wishes.h"
 #include "sluice/support/error.h"
 
@@ -201,7 +202,7 @@ class TemplateEnumerator {
         asked_[holder.index()])
       return sets;
     for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-      if ((sets_.all & ~sets_.tensors[t].held) == 0) sets->may &= ~(bit(t) & seen) | sets->must;
+      if (moving(t) == sets_.all) sets->may &= ~(bit(t) & seen) | sets->must;
     return sets;
   }
 
@@ -450,8 +451,7 @@ class TemplateEnumerator {
     const auto is_shared = [](const Slot& other) { return other.shared; };
     if (has_windows_ || std::any_of(rest.begin(), rest.end(), is_shared)) return false;
     // A tile that all loops change needs none of those below it: the node sinks to the last one.
-    const Variables above = sets_.tensors[last.tensor].held & sets_.all;
-    const Variables below = sets_.tensors[slot.tensor].held & sets_.all;
+    const Variables above = moving(last.tensor), below = moving(slot.tensor);
     if (above == sets_.all && below != sets_.all) return true;
     return is_earlier && above == below;
   }
@@ -461,20 +461,17 @@ class TemplateEnumerator {
   /// of its own, and no placement is asked for what it can do.
   bool swaps_nodes() const {
     const BoundCompute& compute = bound_.computes[compute_];
+    const auto asks = [this](ComponentId id) {
+      return asks_for_usage(bound_.components[id.index()]);
+    };
     return options_.pruning.redundant_templates && options_.policy == LatencyPolicy::kOverlap &&
            constraints_.tiles.empty() && constraints_.loop_orders.empty() &&
            !waits_by_steps(problem_, compute) && !array_above(problem_, compute) &&
-           !asks_for_usage(compute);
+           std::none_of(compute.path.begin(), compute.path.end(), asks);
   }
 
-  /// Whether each placement is asked to use a fanout as well as it can.
-  bool asks_for_usage(const BoundCompute& compute) const {
-    return std::any_of(compute.path.begin(), compute.path.end(), [&](ComponentId id) {
-      const auto& spatial = bound_.components[id.index()].spatial;
-      return std::any_of(spatial.begin(), spatial.end(),
-                         [](const BoundSpatial& own) { return own.min_usage > 0; });
-    });
-  }
+  /// Variables whose loops move a tensor's whole tile.
+  Variables moving(std::size_t tensor) const { return sets_.tensors[tensor].held & sets_.all; }
 
   /// Whether some loop changes a part of a tile only, or is one over the steps of a recurrence.
   bool has_windows() const {

@@ -1,6 +1,7 @@
 // Where templates are many: good mappings of some of them, drawn at random.
 #include <algorithm>
 
+#include "mapper/common/spatial_wishes.h"
 #include "search.h"
 #include "sluice/mapper/incumbent.h"
 #include "sluice/mapper/objective_value.h"
@@ -54,14 +55,11 @@ void Search::draw_some(std::size_t most_rounds, std::size_t most_in_vain) {
 /// templates of a placement.
 bool Search::may_draw() const {
   constexpr std::size_t kFewEinsums = 4;
-  const auto asks_for_usage = [](const BoundEinsum& einsum) {
-    return std::any_of(einsum.components.begin(), einsum.components.end(), [](const auto& own) {
-      return std::any_of(own.spatial.begin(), own.spatial.end(),
-                         [](const auto& spatial) { return spatial.min_usage > 0; });
-    });
+  const auto asks = [](const BoundEinsum& einsum) {
+    return std::any_of(einsum.components.begin(), einsum.components.end(), asks_for_usage);
   };
   return uses_incumbent() && problem_.einsums.size() <= kFewEinsums &&
-         std::none_of(problem_.einsums.begin(), problem_.einsums.end(), asks_for_usage);
+         std::none_of(problem_.einsums.begin(), problem_.einsums.end(), asks);
 }
 
 bool Search::has_more_than(std::size_t n) const {
