@@ -503,7 +503,9 @@ NestList enumerate_nests(const BoundProblem& problem, const MapperOptions& optio
                          const EnumerationLimits& limits) {
   NestCollector collector(einsum, limits.max_nests);
   int template_id = 0;
-  const std::vector<StorageChoice> choices = storage_choices(problem, einsum);
+  const auto most = static_cast<std::size_t>(limits.max_nests);
+  const std::vector<StorageChoice> choices = storage_choices(problem, einsum, most);
+  if (choices.size() > most) return {.exceeded = true, .nests = {}};
   for (const StorageChoice& choice : choices) {
     collector.start_template(choice.compute->component, template_id++);
     TemplateWalk(problem, options, einsum, choice, collector).run();

@@ -12,8 +12,13 @@ namespace {
 class ChoiceWalk {
  public:
   ChoiceWalk(const BoundProblem& problem, EinsumId einsum, const BoundCompute& compute,
-             std::vector<StorageChoice>& out)
-      : problem_(problem), einsum_(einsum), bound_(problem[einsum]), compute_(compute), out_(out) {
+             std::size_t most, std::vector<StorageChoice>& out)
+      : problem_(problem),
+        einsum_(einsum),
+        bound_(problem[einsum]),
+        compute_(compute),
+        most_(most),
+        out_(out) {
     for (ComponentId c : compute.path) {
       const Component& component = problem.arch[c];
       if (component.holds_tensors() && bound_.components[c.index()].enabled) memories_.push_back(c);
@@ -39,7 +44,7 @@ class ChoiceWalk {
       may &= seen;
       must &= seen;
     }
-    for (TensorMask subset = may;; subset = (subset - 1) & may) {
+    for (TensorMask subset = may; out_.size() <= most_; subset = (subset - 1) & may) {
       held_[memory.index()] = must | subset;
       choose(level + 1, seen | must | subset);
       if (subset == 0) break;
@@ -78,7 +83,7 @@ class ChoiceWalk {
       if (follows_an_order_option(choice.rest)) emit(choice);
       return;
     }
-    for (std::size_t i = 0; i < left.size(); ++i) {
+    for (std::size_t i = 0; i < left.size() && out_.size() <= most_; ++i) {
       if (std::any_of(left.begin(), left.end(),
                       [&](const NestStorage& other) { return must_precede(other, left[i]); }))
         continue;
@@ -150,6 +155,7 @@ class ChoiceWalk {
   EinsumId einsum_;
   const BoundEinsum& bound_;
   const BoundCompute& compute_;
+  const std::size_t most_;
   std::vector<StorageChoice>& out_;
   std::vector<ComponentId> memories_;
   std::vector<TensorMask> held_;
@@ -157,10 +163,11 @@ class ChoiceWalk {
 
 }  // namespace
 
-std::vector<StorageChoice> storage_choices(const BoundProblem& problem, EinsumId einsum) {
+std::vector<StorageChoice> storage_choices(const BoundProblem& problem, EinsumId einsum,
+                                           std::size_t most) {
   std::vector<StorageChoice> choices;
   for (const BoundCompute& compute : problem[einsum].computes)
-    ChoiceWalk(problem, einsum, compute, choices).run();
+    ChoiceWalk(problem, einsum, compute, most, choices).run();
   return choices;
 }
 

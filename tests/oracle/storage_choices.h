@@ -15,7 +15,9 @@ struct StorageChoice {
 };
 
 /// Every choice of one Einsum: the subsets of may_keep outermost memory first, then every order in
-/// which outer memories come before inner ones.
-std::vector<StorageChoice> storage_choices(const BoundProblem& problem, EinsumId einsum);
+/// which outer memories come before inner ones. Of more than `most`, some: one more than that at
+/// least.
+std::vector<StorageChoice> storage_choices(const BoundProblem& problem, EinsumId einsum,
+                                           std::size_t most);
 
 }  // namespace sluice::oracle

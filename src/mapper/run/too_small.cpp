@@ -18,6 +18,42 @@
 namespace sluice {
 namespace {
 
+/// Of the tensors that copies tie together (in one memory they may be one), the largest counts.
+class Rooms {
+ public:
+  explicit Rooms(const Workload& workload) {
+    for (std::uint32_t t = 0; t < workload.tensors.size(); ++t) family_.push_back(t);
+    for (const Einsum& einsum : workload.einsums) {
+      if (!einsum.is_copy_operation) continue;
+      const std::uint32_t from = family_[einsum.accesses.front().tensor.index()];
+      const std::uint32_t to = family_[einsum.output().tensor.index()];
+      std::replace(family_.begin(), family_.end(), from, to);
+    }
+    most_.assign(family_.size(), 0);
+  }
+
+  void add(TensorId tensor, double bits) {
+    double& most = most_[family_[tensor.index()]];
+    total_ += std::max(0.0, bits - most);
+    most = std::max(most, bits);
+    counted_.push_back(tensor);
+  }
+  double total_bits() const { return total_; }
+  const std::vector<TensorId>& counted() const { return counted_; }
+
+  void clear() {
+    for (const TensorId tensor : counted_) most_[family_[tensor.index()]] = 0;
+    counted_.clear();
+    total_ = 0;
+  }
+
+ private:
+  std::vector<std::uint32_t> family_;  ///< per tensor
+  std::vector<double> most_;           ///< per family, in bits
+  std::vector<TensorId> counted_;
+  double total_ = 0;
+};
+
 /// Values of a whole tensor that an Einsum touches, padding included.
 double whole_values(const BoundEinsum& einsum, std::size_t t) {
   double values = 0;
@@ -40,21 +76,21 @@ double least_values(const BoundProblem& problem, const BoundEinsum& einsum, std:
 }
 
 std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundEinsum& einsum,
-                                       ComponentId id) {
+                                       ComponentId id, Rooms* rooms) {
   const BoundComponent& bound = einsum.components[id.index()];
   if (!problem.arch[id].is_memory() || !bound.enabled) return std::nullopt;
   const TensorMask kept = always_named(bound.keep);
+  rooms->clear();
+  for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
+    if (((kept >> t) & 1) != 0)
+      rooms->add(einsum.tensors[t],
+                 bound.bits_per_value[t] * least_values(problem, einsum, t, id));
+  if (rooms->total_bits() <= bound.size_bits) return std::nullopt;
   NoMapping no;
-  double bits = 0;
-  for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
-    if (((kept >> t) & 1) == 0) continue;
-    bits += bound.bits_per_value[t] * least_values(problem, einsum, t, id);
-    no.tensors.push_back(einsum.tensors[t]);
-  }
-  if (bits <= bound.size_bits) return std::nullopt;
+  no.tensors = rooms->counted();
   no.einsum = einsum.einsum;
   no.memory = id;
-  no.excess_bits = bits - bound.size_bits;
+  no.excess_bits = rooms->total_bits() - bound.size_bits;
   tell_too_small(problem, &no);
   return no;
 }
@@ -84,7 +120,7 @@ double most_shares(const BoundProblem& problem, const BoundEinsum& einsum, doubl
 
 /// The outermost memory holds what it must as a whole, its instances together.
 std::optional<NoMapping> too_small_for_whole(const BoundProblem& problem,
-                                             const BoundEinsum& einsum) {
+                                             const BoundEinsum& einsum, Rooms* rooms) {
   std::optional<ComponentId> id;
   for (const BoundCompute& compute : einsum.computes) {
     const auto first = first_memory(problem, einsum, compute);
@@ -94,15 +130,16 @@ std::optional<NoMapping> too_small_for_whole(const BoundProblem& problem,
   if (!id) return std::nullopt;
   const BoundComponent& bound = einsum.components[id->index()];
   const double shares = most_shares(problem, einsum, bound.instances);
-  NoMapping no;
-  double bits = 0;
-  for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
-    if (!hold_of(problem, einsum.einsum, *id, einsum.tensors[t]).must) continue;
-    bits += whole_bits(problem, einsum, t, *id) /
-            (problem.workload[einsum.tensors[t]].persistent ? 1 : shares);
-    no.tensors.push_back(einsum.tensors[t]);
-  }
+  rooms->clear();
+  for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
+    if (hold_of(problem, einsum.einsum, *id, einsum.tensors[t]).must)
+      rooms->add(einsum.tensors[t],
+                 whole_bits(problem, einsum, t, *id) /
+                     (problem.workload[einsum.tensors[t]].persistent ? 1 : shares));
+  const double bits = rooms->total_bits();
   if (bits <= bound.size_bits) return std::nullopt;
+  NoMapping no;
+  no.tensors = rooms->counted();
   no.einsum = einsum.einsum;
   no.memory = *id;
   no.excess_bits = bits - bound.size_bits;
@@ -116,12 +153,13 @@ std::optional<NoMapping> too_small_for_whole(const BoundProblem& problem,
 }
 
 /// On the way to each of the computes that accept the Einsum.
-std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundEinsum& einsum) {
+std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundEinsum& einsum,
+                                       Rooms* rooms) {
   std::optional<NoMapping> first;
   for (const BoundCompute& compute : einsum.computes) {
     std::optional<NoMapping> no;
     for (const ComponentId id : compute.path)
-      if (!no) no = too_small_for(problem, einsum, id);
+      if (!no) no = too_small_for(problem, einsum, id, rooms);
     if (!no) return std::nullopt;
     if (!first) first = std::move(no);
   }
@@ -189,11 +227,12 @@ std::optional<NoMapping> too_small_memory(const BoundProblem& problem,
     if (problem.arch[ComponentId(c)].is_memory())
       if (auto no = too_small_for_persistent(problem, ComponentId(c))) return no;
   std::optional<NoMapping> most;
+  Rooms rooms(problem.workload);
   for (const BoundEinsum& einsum : problem.einsums) {
-    // What a copy reads and writes may be one and the same.
+    // Below its backing nodes a copy has no storage.
     if (problem.workload[einsum.einsum].is_copy_operation) continue;
-    auto no = too_small_for_whole(problem, einsum);
-    if (!no) no = too_small_for(problem, einsum);
+    auto no = too_small_for_whole(problem, einsum, &rooms);
+    if (!no) no = too_small_for(problem, einsum, &rooms);
     if (no && (!most ||
                (no->memory == most->memory && needed_by(problem, *no) > needed_by(problem, *most))))
       most = std::move(no);

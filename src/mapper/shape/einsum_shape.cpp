@@ -185,8 +185,9 @@ struct Relative {
   TensorId id, via;
 };
 
-/// Nothing lies behind a persistent tensor: it is the room for what does.
-std::vector<Relative> relatives_of(const BoundProblem& problem, TensorId tensor) {
+/// All of them, or without those that lie behind a persistent tensor: it is the room for them.
+std::vector<Relative> relatives_of(const BoundProblem& problem, TensorId tensor,
+                                   bool behind_persistent) {
   const Workload& workload = problem.workload;
   std::vector<Relative> found{{tensor, tensor}};
   const auto meet = [&](TensorId id, TensorId via) {
@@ -196,7 +197,7 @@ std::vector<Relative> relatives_of(const BoundProblem& problem, TensorId tensor)
   };
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Relative at = found[i];
-    if (i > 0 && workload[at.id].persistent) continue;
+    if (i > 0 && workload[at.id].persistent && !behind_persistent) continue;
     for (const EinsumId user : users_in_order(problem, at.id))
       if (workload[user].is_copy_operation)
         for (const TensorAccess& access : workload[user].accesses)
@@ -209,9 +210,11 @@ std::vector<Relative> relatives_of(const BoundProblem& problem, TensorId tensor)
 /// Says of a shared tensor which persistent ones may give it room; `kept` gets their ids.
 void find_relatives(const BoundProblem& problem, const BoundEinsum& bound, LocalTensor* tensor,
                     std::vector<TensorId>* kept) {
-  for (const Relative& relative : relatives_of(problem, tensor->id)) {
+  for (const Relative& relative : relatives_of(problem, tensor->id, true)) {
     const int local = bound.local_tensor[relative.id.index()];
     if (local >= 0) tensor->relatives |= std::uint64_t{1} << local;
+  }
+  for (const Relative& relative : relatives_of(problem, tensor->id, false)) {
     if (!problem.workload[relative.id].persistent || !tensor->shared || tensor->persistent)
       continue;
     tensor->kept_copies.push_back(

@@ -93,7 +93,7 @@ Extras extras_of(const ProblemSpec& spec) {
         std::count_if(einsum.inputs.begin(), einsum.inputs.end(), has_window) > 1;
     extras.cycles = extras.cycles || einsum.name == "TAKE";
     extras.several_makers = extras.several_makers || einsum.name == "LAST";
-    extras.copies = extras.copies || einsum.name == "COPY";
+    extras.copies = extras.copies || einsum.name.starts_with("COPY");
     extras.operands = extras.operands || einsum.inputs.size() > 2;
   }
   extras.stepped_usage = demands_usage(spec) && is_recurrent(spec);

@@ -42,9 +42,12 @@ class WorkloadMaker {
   }
 
  private:
-  /// The set expressions that the generator draws, by hand.
+  /// The set expressions that the generator draws, by hand: one of four, or one tensor's name.
   void mark_persistent() {
     const TensorRoles roles = tensor_roles(workload_);
+    const bool names_one =
+        std::any_of(workload_.tensors.begin(), workload_.tensors.end(),
+                    [&](const Tensor& tensor) { return tensor.name == spec_.persistent; });
     for (std::size_t t = 0; t < workload_.tensors.size(); ++t) {
       const TensorId id(t);
       const bool between = roles.is_intermediate(id);
@@ -59,6 +62,8 @@ class WorkloadMaker {
         persistent = between;
       } else if (spec_.persistent == "All") {
         persistent = true;
+      } else if (names_one) {
+        persistent = name == spec_.persistent;
       } else {
         SLUICE_CHECK(spec_.persistent.empty(), "persistent_tensors: " + spec_.persistent);
       }

@@ -531,9 +531,9 @@ void put_weights_apart(Dice& dice, ProblemSpec& spec) {
   if (dice.chance(25)) add_state_in_between(spec);
 }
 
-/// C = T behind the Einsum that makes an intermediate tensor T, or further behind: some of its
-/// readers read the copy. Memories are smaller, so that it counts who lies in whose place.
-void add_copy(Dice& dice, ProblemSpec& spec) {
+/// Puts a copy Einsum behind the one that makes an intermediate tensor, or further behind: some of
+/// its readers read the copy.
+void add_copy_of_some(Dice& dice, ProblemSpec& spec, const std::string& name) {
   std::vector<std::size_t> makers;
   const auto reads = [](const EinsumSpec& einsum, const std::string& tensor) {
     return std::any_of(einsum.inputs.begin(), einsum.inputs.end(),
@@ -546,23 +546,38 @@ void add_copy(Dice& dice, ProblemSpec& spec) {
   if (makers.empty()) return;
   std::size_t at = makers[static_cast<std::size_t>(dice.below(static_cast<int>(makers.size())))];
   EinsumSpec copy;
-  copy.name = "COPY";
+  copy.name = "COPY" + name;
   copy.is_copy = true;
   copy.inputs = {spec.einsums[at].output};
   copy.n_instances = spec.einsums[at].n_instances;
   const std::string source = copy.inputs.front().tensor;
   for (auto& [rank, index] : copy.inputs.front().projection) index = variable_of(rank, "_c");
   copy.output = copy.inputs.front();
-  copy.output.tensor = "C";
+  copy.output.tensor = name;
   if (at + 2 < spec.einsums.size() && dice.chance(30)) ++at;
   for (std::size_t e = at + 1; e < spec.einsums.size(); ++e)
     for (AccessSpec& input : spec.einsums[e].inputs)
       if (input.tensor == source && (e + 1 == spec.einsums.size() || dice.chance(70)))
-        input.tensor = "C";
+        input.tensor = name;
   spec.einsums.insert(spec.einsums.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(copy));
+}
+
+/// C = T, in some cases two copies, or a copy of a copy. Memories are smaller, so that it counts who
+/// lies in whose place.
+void add_copies(Dice& dice, ProblemSpec& spec) {
+  add_copy_of_some(dice, spec, "C");
   for (MemorySpec& memory : spec.memories)
     if (memory.size != "inf" && dice.chance(50))
       memory.size = std::to_string(std::max(16, std::stoi(memory.size) / 16 * 8));
+}
+
+/// What is copied, or the copy, stays whole for the whole run, further in than all else.
+void keep_one_of_copies(Dice& dice, ProblemSpec& spec) {
+  for (const EinsumSpec& copy : spec.einsums)
+    if (copy.is_copy && (spec.persistent.empty() || dice.chance(30)))
+      spec.persistent = (dice.chance(50) ? copy.output : copy.inputs.front()).tensor;
+  if (dice.chance(50)) spec.memories.front().keep = "~(Intermediates | Persistent)";
+  spec.memories.front().may_keep = dice.text_of({"All", "~Persistent", "~Intermediates"});
 }
 
 /// What is copied, where an Einsum reads the copy; or null.
@@ -619,8 +634,13 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.copies) {
     Dice own(seed ^ 0x52A9C7E5D3B1F086ULL);  // likewise
     if (own.chance(14) && !is_recurrent(spec) && spec.filled.empty() &&
-        !extras_of(spec).several_makers)
-      add_copy(own, spec);
+        !extras_of(spec).several_makers) {
+      add_copies(own, spec);
+      Dice more(seed ^ 0x1F83D9ABFB41BD6BULL);
+      if (more.chance(35)) add_copy_of_some(more, spec, "D");
+      if (extras.inner_persistent && spec.persistent.empty() && more.chance(30))
+        keep_one_of_copies(more, spec);
+    }
   }
   if (extras.tolls) add_components(dice, spec);
   if (extras.behaviours) add_behaviours(dice, spec);

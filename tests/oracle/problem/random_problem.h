@@ -96,7 +96,7 @@ struct ForkSpec {
 struct ProblemSpec {
   std::vector<std::pair<std::string, int>> rank_sizes;
   std::string bits_per_value = "All: 8";
-  std::string persistent;  ///< set expression, or empty
+  std::string persistent;  ///< set expression, a tensor's name, or empty
   int n_instances = 1;
   std::vector<EinsumSpec> einsums;
   std::vector<std::string> filled;   ///< made tensors whose other elements are 0 (`initial`)
