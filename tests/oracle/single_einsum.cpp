@@ -91,18 +91,31 @@ class NestPricer {
   const BoundProblem& single() const { return single_; }
 
  private:
+  /// Two tensors of the Einsum that copies tie together, maybe by way of others, may be one where
+  /// one memory backs them.
   std::vector<std::pair<ComponentId, Pair>> copies_in_one_memory(const Pmapping& nest) const {
     std::vector<std::pair<ComponentId, Pair>> result;
-    for (const Einsum& copy : problem_.workload.einsums) {
-      if (!copy.is_copy_operation) continue;
-      const int source = einsum_.local_tensor[copy.accesses.front().tensor.index()];
-      const int target = einsum_.local_tensor[copy.output().tensor.index()];
-      if (source < 0 || target < 0) continue;
-      const auto from = backed_in(nest, copy.accesses.front().tensor);
-      if (from && from == backed_in(nest, copy.output().tensor))
-        result.push_back({*from, {source, target}});
+    for (std::size_t a = 0; a < einsum_.tensors.size(); ++a) {
+      const auto memory = backed_in(nest, einsum_.tensors[a]);
+      for (std::size_t b = a + 1; memory && b < einsum_.tensors.size(); ++b)
+        if (backed_in(nest, einsum_.tensors[b]) == memory &&
+            are_tied(einsum_.tensors[a], einsum_.tensors[b]))
+          result.push_back({*memory, {a, b}});
     }
     return result;
+  }
+
+  bool are_tied(TensorId from, TensorId to) const {
+    std::vector<bool> reached(problem_.workload.tensors.size(), false);
+    reached[from.index()] = true;
+    for (std::size_t n = 0; n < reached.size(); ++n)
+      for (const Einsum& copy : problem_.workload.einsums) {
+        if (!copy.is_copy_operation) continue;
+        const std::size_t source = copy.accesses.front().tensor.index();
+        const std::size_t target = copy.output().tensor.index();
+        if (reached[source] || reached[target]) reached[source] = reached[target] = true;
+      }
+    return reached[to.index()];
   }
 
   static std::optional<ComponentId> backed_in(const Pmapping& nest, TensorId tensor) {
@@ -204,7 +217,8 @@ std::vector<Pmapping> without_copies_above_steps(const BoundProblem& problem, Ei
     return steps != nest.nodes.end() &&
            std::any_of(nest.nodes.begin(), steps, [&](const auto& node) {
              const NestStorage* held = std::get_if<NestStorage>(&node);
-             return held && !held->backing && is_exchanged(problem.roles, held->tensor) &&
+             return held && !held->toll && !held->backing &&
+                    is_exchanged(problem.roles, held->tensor) &&
                     strongest_relevance(problem.workload[einsum], held->tensor, *step) !=
                         Relevance::kIrrelevant;
            });

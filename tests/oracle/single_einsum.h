@@ -26,8 +26,8 @@ std::vector<Pmapping> price_nests(const BoundProblem& problem, EinsumId einsum,
 std::vector<Pmapping> most_used(const BoundProblem& problem, EinsumId einsum,
                                 std::vector<Pmapping> nests);
 
-/// Without those that hold a copy of what the Einsums of a recurrence exchange above the loop over
-/// its steps: the space leaves them out ("copies above steps").
+/// Without those where a memory holds a copy of what the Einsums of a recurrence exchange above the
+/// loop over its steps: the space leaves them out ("copies above steps").
 std::vector<Pmapping> without_copies_above_steps(const BoundProblem& problem, EinsumId einsum,
                                                  std::vector<Pmapping> nests);
 

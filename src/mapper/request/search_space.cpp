@@ -196,8 +196,9 @@ const std::vector<Row>& table() {
        "loops above that one",
        steps_in_turn},
       {In::kExchanges, "copies above steps",
-       "in a recurrence: nodes above the loop over its steps of tolls that its states pass, and, "
-       "of several Einsums, of memories that hold copies of what these exchange",
+       "in a recurrence: nodes above the loop over its steps of tolls that its states pass and "
+       "that could stand below it, and, of several Einsums, of memories that hold copies of what "
+       "these exchange",
        steps_together},
       {In::kExchanges, "folds of arrays",
        "where arrays take cycles to fill and drain: temporal loops right above those over the "

@@ -83,8 +83,7 @@ std::optional<NoMapping> too_small_for(const BoundProblem& problem, const BoundE
   rooms->clear();
   for (std::size_t t = 0; t < einsum.tensors.size(); ++t)
     if (((kept >> t) & 1) != 0)
-      rooms->add(einsum.tensors[t],
-                 bound.bits_per_value[t] * least_values(problem, einsum, t, id));
+      rooms->add(einsum.tensors[t], bound.bits_per_value[t] * least_values(problem, einsum, t, id));
   if (rooms->total_bits() <= bound.size_bits) return std::nullopt;
   NoMapping no;
   no.tensors = rooms->counted();
@@ -119,8 +118,8 @@ double most_shares(const BoundProblem& problem, const BoundEinsum& einsum, doubl
 }
 
 /// The outermost memory holds what it must as a whole, its instances together.
-std::optional<NoMapping> too_small_for_whole(const BoundProblem& problem,
-                                             const BoundEinsum& einsum, Rooms* rooms) {
+std::optional<NoMapping> too_small_for_whole(const BoundProblem& problem, const BoundEinsum& einsum,
+                                             Rooms* rooms) {
   std::optional<ComponentId> id;
   for (const BoundCompute& compute : einsum.computes) {
     const auto first = first_memory(problem, einsum, compute);

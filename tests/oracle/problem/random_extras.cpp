@@ -562,8 +562,8 @@ void add_copy_of_some(Dice& dice, ProblemSpec& spec, const std::string& name) {
   spec.einsums.insert(spec.einsums.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(copy));
 }
 
-/// C = T, in some cases two copies, or a copy of a copy. Memories are smaller, so that it counts who
-/// lies in whose place.
+/// C = T, in some cases two copies, or a copy of a copy. Memories are smaller, so that it counts
+/// who lies in whose place.
 void add_copies(Dice& dice, ProblemSpec& spec) {
   add_copy_of_some(dice, spec, "C");
   for (MemorySpec& memory : spec.memories)
