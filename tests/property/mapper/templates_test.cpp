@@ -170,6 +170,45 @@ arch:
   EXPECT_EQ(visited->mappings.front().cost.energy_j, 68);
 }
 
+/// So have two copies that only a tensor between them ties together: it stays for the whole run, or
+/// the Einsum that reads them does not see it.
+TEST(Templates, CopiesThatAnotherTensorTiesTogetherShareTheirRoom) {
+  const auto least_of = [](const std::string& persistent, const std::string& sum,
+                           const std::string& rules) {
+    const std::string text =
+        "workload:\n  persistent_tensors: " + persistent + R"yaml(
+  rank_sizes: {M: 1, N: 1}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "A[m,n] = I[m,n]"}
+  - {einsum: "P[m,n] = A[m,n]", is_copy_operation: true}
+  - {einsum: "B[m,n] = P[m,n]", is_copy_operation: true}
+  - {einsum: "O[m,n] = )yaml" +
+        sum +
+        R"yaml("}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 10, throughput: 1}, {name: write, energy: 10, throughput: 1}]}
+  - !Memory {name: Buffer, size: 8, tensors: {)yaml" +
+        rules +
+        R"yaml(}, actions: [{name: read, energy: 0.5, throughput: 1}, {name: write, energy: 1, throughput: 1}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml";
+    expect_brute_force_agreement(text);
+    MapperOptions options;
+    options.objectives = {Objective::kEnergy};
+    const auto visited = run_mapper(*standard_mappers().find("exhaustive"),
+                                    oracle::bind_compound(text), options, {});
+    return visited ? visited->mappings.front().cost.energy_j : 0;
+  };
+  for (const char* persistent : {"P", "Nothing"})
+    for (const char* rules : {"may_keep: All", "keep: A | B | P"}) {
+      SCOPED_TRACE(std::string(persistent) + ", " + rules);
+      EXPECT_EQ(least_of(persistent, "A[m,n] + B[m,n] + P[m,n]", rules), 182);
+      EXPECT_EQ(least_of(persistent, "A[m,n] + B[m,n]", rules), 178);
+    }
+}
+
 /// Of the templates that are drawn, some fuse nothing: they keep each tensor as far out as it may
 /// be, and where it must be.
 TEST(Templates, ThatAreDrawnHoldEachTensorAsFarOutAsItMayBe) {
