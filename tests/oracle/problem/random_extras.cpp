@@ -637,7 +637,7 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
         !extras_of(spec).several_makers) {
       add_copies(own, spec);
       Dice more(seed ^ 0x1F83D9ABFB41BD6BULL);
-      if (more.chance(35)) add_copy_of_some(more, spec, "D");
+      if (more.chance(35)) add_copy_of_some(more, spec, "C2");
       if (extras.inner_persistent && spec.persistent.empty() && more.chance(30))
         keep_one_of_copies(more, spec);
     }
