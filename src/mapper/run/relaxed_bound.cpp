@@ -225,8 +225,9 @@ void RelaxedBound::search() {
   const double rest = options_.budget_seconds && has_core ? 0.5 : 2;  // times what a search took
   constexpr double kStep = 0.1;                                       // s
   const auto began = std::chrono::steady_clock::now();
-  if (!thread_.pause(bounds_begin_s(options_.budget_seconds.has_value())))
-    return;  // the search has ended at once
+  thread_.set_at_work(false);
+  if (!thread_.pause(bounds_begin_s(options_.budget_seconds))) return;  // it has ended at once
+  thread_.set_at_work(true);
   if (!options_.budget_seconds) SideThread::stand_back();
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   const CostBounds all = bounds_of_all(bounded);

@@ -35,7 +35,9 @@ void SideChains::refine(SideThread* thread) {
   constexpr double kStep = 0.1, kLook = 0.25;  // s: how often to look whether they are of use
   const bool has_budget = options_.budget_seconds.has_value();
   const auto began = std::chrono::steady_clock::now();
-  if (!thread->pause(bounds_begin_s(has_budget))) return;  // the search has ended at once
+  thread->set_at_work(false);
+  if (!thread->pause(bounds_begin_s(options_.budget_seconds))) return;  // it has ended at once
+  thread->set_at_work(true);
   if (!has_budget) SideThread::stand_back();
   const BoundProblem bounded = constrained(problem_, options_.constraints);
   auto chains = ChainBound::of(problem_, bounded, options_, nullptr, 1, thread->flag());

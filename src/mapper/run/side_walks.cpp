@@ -105,25 +105,26 @@ void SideWalks::take_over(const std::atomic<bool>* cancel, double seconds,
                           const std::function<int()>& n_taken) {
   if (is_cancelled(cancel)) return;
   std::vector<std::unique_ptr<SideWalks>> others;
-  const auto begin_others = [&] {
-    while (static_cast<int>(others.size()) < n_others_ - (n_taken ? n_taken() : 0)) {
+  const auto end_last = [&] {
+    others.back()->finish();
+    evaluations_of_others_ += others.back()->evaluations();
+    others.pop_back();
+  };
+  const auto goes_on = [&] {
+    const int n_free = std::max(0, n_others_ - (n_taken ? n_taken() : 0));
+    while (static_cast<int>(others.size()) > n_free) end_last();
+    while (static_cast<int>(others.size()) < n_free) {
       MapperOptions options = options_;
       options.seed += (others.size() + 1) << kSeedBits;
       others.push_back(
           std::make_unique<SideWalks>(problem_, options, incumbent_, leftovers_, best_));
       others.back()->thread_.wake();
     }
-  };
-  const auto goes_on = [&] {
-    begin_others();
     return !is_cancelled(cancel);
   };
   wait_while(goes_on, seconds);
   for (const auto& other : others) other->thread_.ask_to_end();  // all at once
-  for (const auto& other : others) {
-    other->finish();
-    evaluations_of_others_ += other->evaluations();
-  }
+  while (!others.empty()) end_last();
 }
 
 template <class Condition>

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "sluice/mapper/incumbent.h"
@@ -11,11 +13,15 @@
 
 namespace sluice {
 
+/// How long the machine is the walks' and the search's own first, with a budget (s).
+inline constexpr double kWalksFirst = 2;
+
 /// How long after a search begins what bounds it beside it does (s): an answer comes first; without
 /// a budget the proof, which the search itself is after.
-inline double bounds_begin_s(bool has_budget) { return has_budget ? 0.4 : 5; }
-/// How long the machine is the walks' first, with a budget (s).
-inline constexpr double kWalksFirst = 2;
+inline double bounds_begin_s(std::optional<double> budget_s) {
+  constexpr double kSoonest = 0.4, kOfBudget = 0.4, kWithout = 5;  // s
+  return budget_s ? std::clamp(kOfBudget * *budget_s, kSoonest, kWalksFirst) : kWithout;
+}
 
 /// Remembers the best bound that a search and what runs beside it tell on their way: where the
 /// search is cancelled, its result may know less.
