@@ -25,6 +25,11 @@ struct Cut {
     loops[loop].left /= factor;
     bits /= static_cast<double>(factor);
   }
+  void step_back(std::size_t loop, std::int64_t factor) {
+    loops[loop].steps /= factor;
+    loops[loop].left *= factor;
+    bits *= static_cast<double>(factor);
+  }
 };
 
 class Draw {
@@ -39,18 +44,85 @@ class Draw {
         result_{&run, memory, {}, {}, {}} {}
 
   std::optional<FusedRun> draw() {
-    constexpr double kNested = 0.3, kOneMore = 0.25, kNearlyAll = 0.9;
+    constexpr double kNested = 0.3, kOneMore = 0.25;
     if (random_.chance(kNested)) split();
+    Cut cut = begin();
+    spread(&cut);
+    const double room = room_ * (random_.chance(0.5) ? kNearlyAll : random_.unit());
+    open(&cut);
+    if (!cut_down(room, kOneMore, 0, &cut)) return std::nullopt;
+    result_.temporal = in_order(run_, cut);
+    return cut_segments(cut);
+  }
+
+  std::optional<FusedRun> vary(const FusedRun& from) {
+    constexpr double kSplitAgain = 0.4, kNested = 0.75, kSpreadAgain = 0.1, kReorder = 0.3;
+    if (!random_.chance(kSplitAgain))
+      result_.segments = from.segments;
+    else if (random_.chance(kNested))
+      split();
+    Cut cut = begin();
+    if (random_.chance(kSpreadAgain)) {
+      spread(&cut);
+    } else {
+      for (const FusedRun::Spatial& own : from.spatial) deal_out(own, &cut);
+    }
+    open(&cut);
+    for (const FusedRun::Temporal& own : from.temporal) {
+      Cut::Loop& loop = cut.loops[own.loop];
+      if (loop.is_open) cut.step(own.loop, std::gcd(own.trips, loop.left));
+    }
+    move_factor(&cut);
+    if (!cut_down(kNearlyAll * room_, 0, 0, &cut)) return std::nullopt;
+    result_.temporal =
+        random_.chance(kReorder) ? in_order(run_, cut) : in_order_of(from.temporal, cut);
+    return cut_segments(cut);
+  }
+
+ private:
+  static constexpr double kNearlyAll = 0.9;
+
+  /// Of what segments do not exchange by themselves.
+  Cut begin() const {
     Cut cut;
     cut.bits = runs_.bits_of(run_, result_.memory);
     for (const FusedRun::Segment& segment : result_.segments)
       cut.bits -= runs_.bits_of(*segment.run, result_.memory);
     for (const CommonLoop& loop : run_.loops) cut.loops.push_back({loop.size});
-    spread(&cut);
-    const double room = room_ * (random_.chance(0.5) ? kNearlyAll : random_.unit());
-    for (std::size_t c = 0; c < cut.loops.size(); ++c) cut.loops[c].is_open = may_have_more(c);
-    if (!cut_down(room, kOneMore, 0, &cut)) return std::nullopt;
-    result_.temporal = in_order(run_, cut);
+    return cut;
+  }
+
+  void open(Cut* cut) const {
+    for (std::size_t c = 0; c < cut->loops.size(); ++c) cut->loops[c].is_open = may_have_more(c);
+  }
+
+  void deal_out(const FusedRun::Spatial& own, Cut* cut) {
+    result_.spatial.push_back(own);
+    cut->loops[own.loop].left /= own.trips;
+    cut->bits /= static_cast<double>(own.trips);
+    ++n_loops_[own.loop];
+  }
+
+  /// A prime of one loop's steps less, of another's more, or one of both.
+  void move_factor(Cut* cut) {
+    constexpr double kOne = 0.7;
+    std::vector<std::size_t> with_steps, with_more;
+    for (std::size_t c = 0; c < cut->loops.size(); ++c) {
+      if (cut->loops[c].steps > 1) with_steps.push_back(c);
+      if (cut->loops[c].left > 1 && cut->loops[c].is_open) with_more.push_back(c);
+    }
+    if (!with_steps.empty() && random_.chance(kOne)) {
+      const std::size_t c = random_.pick(with_steps);
+      cut->step_back(c, random_.pick(primes_of(cut->loops[c].steps)));
+    }
+    if (!with_more.empty() && random_.chance(kOne)) {
+      const std::size_t c = random_.pick(with_more);
+      cut->step(c, random_.pick(primes_of(cut->loops[c].left)));
+    }
+  }
+
+  /// Below what the whole run shares.
+  std::optional<FusedRun> cut_segments(const Cut& cut) {
     for (FusedRun::Segment& segment : result_.segments)
       if (!cut_segment(cut, &segment)) return std::nullopt;
     std::erase_if(result_.segments,
@@ -58,7 +130,6 @@ class Draw {
     return std::move(result_);
   }
 
- private:
   /// Whether a common loop may have one in time beside the spatial ones, and so many in time.
   bool may_have_more(std::size_t loop, std::int64_t in_time = 0) const {
     return n_loops_[loop] + in_time < runs_.space().options().max_fused_loops_per_rank;
@@ -107,11 +178,8 @@ class Draw {
           const std::int64_t trips =
               random_.chance(kAllOfIt) ? factors.back() : random_.pick(factors);
           if (trips == 1) continue;
-          result_.spatial.push_back({c, trips, {component, d}});
-          cut->loops[c].left /= trips;
-          cut->bits /= static_cast<double>(trips);
+          deal_out({c, trips, {component, d}}, cut);
           room /= trips;
-          ++n_loops_[c];
         }
       }
     }
@@ -136,7 +204,7 @@ class Draw {
 
   /// In time, below what the whole run shares.
   bool cut_segment(const Cut& above, FusedRun::Segment* segment) {
-    constexpr double kOneMore = 0.5, kWhole = 0.3, kNearlyAll = 0.95;
+    constexpr double kOneMore = 0.5, kWhole = 0.3, kMost = 0.95;
     const Run& part = *segment->run;
     Cut cut;
     cut.bits = runs_.bits_of(part, result_.memory);
@@ -150,7 +218,7 @@ class Draw {
       cut.bits *= static_cast<double>(loop.left) / static_cast<double>(own.size);
       cut.loops.push_back(loop);
     }
-    if (!cut_down(kNearlyAll * room_ - above.bits, kOneMore, kWhole, &cut)) return false;
+    if (!cut_down(kMost * room_ - above.bits, kOneMore, kWhole, &cut)) return false;
     segment->temporal = in_order(part, cut);
     return true;
   }
@@ -179,9 +247,29 @@ class Draw {
       std::stable_sort(result.begin(), result.end(), [&](const auto& a, const auto& b) {
         return n_indexed(run, run.loops[a.loop]) > n_indexed(run, run.loops[b.loop]);
       });
-    std::stable_partition(result.begin(), result.end(),
-                          [&](const auto& own) { return run.loops[own.loop].may_spread; });
+    put_steps_last(run, &result);
     return result;
+  }
+
+  /// The loops that were there as they stood, others anywhere between them.
+  std::vector<FusedRun::Temporal> in_order_of(const std::vector<FusedRun::Temporal>& before,
+                                              const Cut& cut) {
+    std::vector<FusedRun::Temporal> result;
+    std::vector<char> is_in(cut.loops.size(), 0);
+    for (const FusedRun::Temporal& own : before) {
+      is_in[own.loop] = 1;
+      if (cut.loops[own.loop].steps > 1) result.push_back({own.loop, cut.loops[own.loop].steps});
+    }
+    for (std::size_t c = 0; c < cut.loops.size(); ++c)
+      if (cut.loops[c].steps > 1 && is_in[c] == 0)
+        result.insert(result.begin() + random_.below(result.size() + 1), {c, cut.loops[c].steps});
+    put_steps_last(run_, &result);
+    return result;
+  }
+
+  static void put_steps_last(const Run& run, std::vector<FusedRun::Temporal>* loops) {
+    std::stable_partition(loops->begin(), loops->end(),
+                          [&](const auto& own) { return run.loops[own.loop].may_spread; });
   }
 
   const Runs& runs_;
@@ -266,6 +354,11 @@ std::vector<std::int64_t> FusedRun::key() const {
 std::optional<FusedRun> draw_fused(const Runs& runs, const Run& run, ComponentId memory,
                                    RandomSource* random) {
   return Draw(runs, run, memory, random).draw();
+}
+
+std::optional<FusedRun> vary_fused(const Runs& runs, const FusedRun& from,
+                                   sampling::RandomSource* random) {
+  return Draw(runs, *from.run, from.memory, random).vary(from);
 }
 
 }  // namespace sluice::chains

@@ -47,5 +47,9 @@ struct FusedRun {
 /// time until it has room for what is exchanged; nothing where it never has.
 std::optional<FusedRun> draw_fused(const Runs& runs, const Run& run, ComponentId memory,
                                    sampling::RandomSource* random);
+/// Another one, most of which is as it was: some steps of common loops, their order, or which
+/// neighbours share more; nothing where the memory has no room for it.
+std::optional<FusedRun> vary_fused(const Runs& runs, const FusedRun& from,
+                                   sampling::RandomSource* random);
 
 }  // namespace sluice::chains

@@ -143,7 +143,7 @@ double RunFusion::gain(const Genome& now, const FusedRun& fused, const Ties& tie
 /// Of several that were not drawn yet, of more and more as draws go on.
 std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties,
                                              RandomSource* random) {
-  constexpr std::size_t kFew = 32, kEach = 2, kMany = 256;
+  constexpr std::size_t kFew = 32, kEach = 2, kMany = 256, kVaried = 64;
   constexpr double kLittle = 1e-4, kInVain = 0.25;  // share of all bits; how often to try it
   const Picks runs = picks(ties);
   std::optional<FusedRun> best;
@@ -162,6 +162,16 @@ std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties
     best = std::move(fused);
   }
   if (!best) return std::nullopt;
+  const std::vector<std::size_t> tied = tied_to(*best->run, ties);
+  const auto n = static_cast<double>(best->run->size() + tied.size());
+  for (std::size_t i = 0; i < kVaried; ++i) {
+    auto fused = vary_fused(runs_, *best, random);
+    if (!fused || drawn_.contains(fused->key()) || is_so(now, *fused)) continue;
+    const double own = gain(now, *fused, ties, tied) / n;
+    if (own <= most) continue;
+    most = own;
+    best = std::move(fused);
+  }
   double all = 0;
   for (std::size_t e = 0; e < now.size(); ++e)
     all += passing_.of(e, now[e]->compatibility, runs_.room(*best->run, best->memory));
