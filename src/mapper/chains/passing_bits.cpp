@@ -3,11 +3,39 @@
 #include <algorithm>
 
 #include "model/bind/index_extent.h"
+#include "model/bind/operand_costs.h"
 
 namespace sluice::chains {
 
+PassingBits::PassingBits(const Runs& runs) : runs_(runs) {
+  const BoundProblem& problem = runs.space().problem();
+  for (std::size_t e = 0; e < problem.einsums.size(); ++e) {
+    const BoundEinsum& bound = problem[EinsumId(e)];
+    std::vector<std::vector<ComponentId>>& holders = holders_.emplace_back(bound.tensors.size());
+    for (const ComponentId id : bound.computes.front().path)
+      for (std::size_t t = 0; t < bound.tensors.size(); ++t)
+        if (problem.arch[id].is_memory() && id != runs.outermost() &&
+            bound.components[id.index()].enabled &&
+            hold_of(problem, EinsumId(e), id, bound.tensors[t]).may)
+          holders[t].push_back(id);
+  }
+}
+
+double PassingBits::room(std::size_t e, std::size_t t, const std::optional<Inside>& inside) const {
+  const BoundEinsum& bound = runs_.space().problem()[EinsumId(e)];
+  double most = 0;
+  for (const ComponentId id : bound.computes.front().path) {
+    const std::vector<ComponentId>& holders = holders_[e][t];
+    const bool is_inside = inside && inside->memory == id;
+    if (std::find(holders.begin(), holders.end(), id) != holders.end())
+      most = std::max(most, is_inside ? inside->left_bits : bound.components[id.index()].size_bits);
+    if (is_inside) break;
+  }
+  return most;
+}
+
 double PassingBits::of(std::size_t e, const std::vector<TensorId>& inner, const Loops& loops,
-                       double room) const {
+                       const std::optional<Inside>& inside) const {
   if (!runs_.outermost()) return 0;
   const fused::EinsumShape& shape = runs_.space().shape(e);
   const BoundEinsum& bound = runs_.space().problem()[EinsumId(e)];
@@ -27,13 +55,14 @@ double PassingBits::of(std::size_t e, const std::vector<TensorId>& inner, const 
              });
     };
     // Held above the first loop where it has room; a window slides over the steps right above it.
+    const double room = loops.empty() ? 0 : this->room(e, t, inside);
     double tile = tile_bits(), passing = tile, steps = 1;
     for (const auto& [variable, trips] : loops) {
       if (tile <= room) break;
       const double whole = tile;
       sizes[variable] /= trips;
       tile = tile_bits();
-      passing = steps * (tensor.relevance[variable] == Relevance::kPartial
+      passing = steps * (tensor.relevance[variable] == Relevance::kPartial && room > 0
                              ? whole
                              : static_cast<double>(trips) * tile);
       steps *= static_cast<double>(trips);
@@ -43,15 +72,22 @@ double PassingBits::of(std::size_t e, const std::vector<TensorId>& inner, const 
   return sum;
 }
 
-double PassingBits::of(std::size_t e, const fused::Compatibility& now, double room) const {
+double PassingBits::of(std::size_t e, const fused::Compatibility& now) const {
+  const BoundEinsum& bound = runs_.space().problem()[EinsumId(e)];
   std::vector<TensorId> inner;
-  for (const fused::Backing& backing : now.backings)
-    if (backing.component != runs_.outermost())
-      inner.push_back(runs_.space().shape(e).tensors[backing.tensor].id);
+  std::optional<Inside> inside;
+  for (const fused::Backing& backing : now.backings) {
+    if (backing.component == runs_.outermost()) continue;
+    inner.push_back(runs_.space().shape(e).tensors[backing.tensor].id);
+    if (backing.level == 0) continue;
+    if (!inside || inside->memory != backing.component)
+      inside = {backing.component, bound.components[backing.component.index()].size_bits};
+    inside->left_bits -= backing.bits;
+  }
   Loops loops;
   for (const fused::FusedLoop& loop : now.loops)
     if (!loop.spatial) loops.emplace_back(loop.variable, loop.trips);
-  return of(e, inner, loops, room);
+  return of(e, inner, loops, inside);
 }
 
 double PassingBits::of(TensorId tensor) const {

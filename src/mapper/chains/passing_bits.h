@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,20 +18,31 @@ class PassingBits {
   /// Loops in time of an Einsum: its variable and the trip count, outermost first.
   using Loops = std::vector<std::pair<std::size_t, std::int64_t>>;
 
+  /// Where Einsums exchange something below loops, and what it leaves of the memory (bits).
+  struct Inside {
+    ComponentId memory;
+    double left_bits = 0;
+  };
+
   /// `runs` must outlive it.
-  explicit PassingBits(const Runs& runs) : runs_(runs) {}
+  explicit PassingBits(const Runs& runs);
 
   /// Bits of an Einsum's tensors, but for those that inner memories exchange, that pass the
-  /// outermost memory below these loops, where an inner one has room for so many bits of each.
+  /// outermost memory below these loops. Above them, memories as far out as that of `inside` may
+  /// hold tiles as far as they have room; nothing: all of them.
   double of(std::size_t einsum, const std::vector<TensorId>& inner, const Loops& loops,
-            double room) const;
+            const std::optional<Inside>& inside) const;
   /// The same, as the Einsum exchanges its tensors now.
-  double of(std::size_t einsum, const fused::Compatibility& now, double room) const;
+  double of(std::size_t einsum, const fused::Compatibility& now) const;
   /// Of a tensor that one Einsum makes: written and read there by all that use it.
   double of(TensorId tensor) const;
 
  private:
+  double room(std::size_t einsum, std::size_t tensor, const std::optional<Inside>& inside) const;
+
   const Runs& runs_;
+  /// Per Einsum and local tensor: inner memories that may hold it, outermost first.
+  std::vector<std::vector<std::vector<ComponentId>>> holders_;
 };
 
 }  // namespace sluice::chains

@@ -13,45 +13,7 @@ using sampling::Genome;
 using sampling::RandomSource;
 
 RunFusion::RunFusion(const sampling::MapSpace& space, ChainChoices* choices)
-    : space_(space), choices_(*choices), runs_(space), passing_(runs_) {}
-
-/// What Einsums exchange in inner memories now: those that hang together below loops have one
-/// class. What stays there for the whole run does not change with them.
-class RunFusion::Ties {
- public:
-  Ties(const BoundProblem& problem, std::optional<ComponentId> outermost, const Genome& now)
-      : classes_(now.size()), is_inner_(problem.workload.tensors.size(), 0), stay_(now.size()) {
-    for (std::size_t e = 0; e < now.size(); ++e)
-      for (const fused::Backing& backing : now[e]->compatibility.backings) {
-        if (backing.component == outermost) continue;
-        const TensorId tensor = problem[EinsumId(e)].tensors[backing.tensor];
-        is_inner_[tensor.index()] = 1;
-        if (backing.level == 0 && !backing.persistent) {
-          stay_[e].emplace_back(tensor, backing.component);
-          continue;
-        }
-        for (const EinsumId user : problem.roles.users(tensor)) classes_.join(e, user.index());
-      }
-  }
-
-  std::size_t class_of(std::size_t einsum) const { return classes_.of(einsum); }
-  bool is_inner(TensorId tensor) const { return is_inner_[tensor.index()] != 0; }
-  /// What an Einsum exchanges outside of all loops in inner memories, but for the run's tensors.
-  Exchange stays(std::size_t einsum, const Run& run) const {
-    Exchange exchange;
-    for (const auto& [tensor, memory] : stay_[einsum]) {
-      if (run.exchanges(tensor)) continue;
-      exchange.backings.emplace_back(tensor, memory);
-      exchange.outermost.emplace_back(ChainNode{tensor, memory});
-    }
-    return exchange;
-  }
-
- private:
-  Classes classes_;
-  std::vector<char> is_inner_;                ///< by TensorId
-  std::vector<EinsumSearch::Backings> stay_;  ///< per Einsum
-};
+    : space_(space), choices_(*choices), runs_(space), passing_(runs_), cuts_(runs_, passing_) {}
 
 /// Others that exchange something in an inner memory below loops with an Einsum of the run, or with
 /// one that does: they cannot stay as they are.
@@ -122,28 +84,28 @@ bool RunFusion::is_so(const Genome& now, const FusedRun& fused) const {
 double RunFusion::gain(const Genome& now, const FusedRun& fused, const Ties& ties,
                        const std::vector<std::size_t>& tied) const {
   const Run& run = *fused.run;
-  const double room = runs_.room(run, fused.memory);
-  const auto gained = [&](std::size_t e, const Exchange& exchange, double left) {
+  const auto gained = [&](std::size_t e, const Exchange& exchange,
+                          const std::optional<PassingBits::Inside>& inside) {
     std::vector<TensorId> inner;
     for (const auto& [tensor, memory] : exchange.backings) inner.push_back(tensor);
     PassingBits::Loops loops;
     for (const auto& step : exchange.outermost)
       if (const auto* loop = std::get_if<ChainLoop>(&step); loop != nullptr && !loop->spatial)
         loops.emplace_back(loop->variable, loop->trips);
-    return passing_.of(e, now[e]->compatibility, room) - passing_.of(e, inner, loops, left);
+    return passing_.of(e, now[e]->compatibility) - passing_.of(e, inner, loops, inside);
   };
-  const double left = room - fused.held_bits(runs_);
+  const double left = runs_.room(run, fused.memory) - fused.held_bits(runs_);
   double sum = 0;
   for (std::size_t e = run.first; e <= run.last; ++e)
-    sum += gained(e, exchange_of(fused, e, ties.stays(e, run)), left);
-  for (const std::size_t e : tied) sum += gained(e, ties.stays(e, run), room);
+    sum += gained(e, exchange_of(fused, e, ties.stays(e, &run)), {{fused.memory, left}});
+  for (const std::size_t e : tied) sum += gained(e, ties.stays(e, &run), std::nullopt);
   return sum;
 }
 
 /// Of several that were not drawn yet, of more and more as draws go on.
 std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties,
                                              RandomSource* random) {
-  constexpr std::size_t kFew = 32, kEach = 2, kMany = 256, kVaried = 64;
+  constexpr std::size_t kFew = 32, kEach = 2, kMany = 256;
   constexpr double kLittle = 1e-4, kInVain = 0.25;  // share of all bits; how often to try it
   const Picks runs = picks(ties);
   std::optional<FusedRun> best;
@@ -162,52 +124,88 @@ std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties
     best = std::move(fused);
   }
   if (!best) return std::nullopt;
-  const std::vector<std::size_t> tied = tied_to(*best->run, ties);
-  const auto n = static_cast<double>(best->run->size() + tied.size());
-  for (std::size_t i = 0; i < kVaried; ++i) {
-    auto fused = vary_fused(runs_, *best, random);
-    if (!fused || drawn_.contains(fused->key()) || is_so(now, *fused)) continue;
-    const double own = gain(now, *fused, ties, tied) / n;
-    if (own <= most) continue;
-    most = own;
-    best = std::move(fused);
-  }
   double all = 0;
   for (std::size_t e = 0; e < now.size(); ++e)
-    all += passing_.of(e, now[e]->compatibility, runs_.room(*best->run, best->memory));
+    all += passing_.of(e, now[e]->compatibility);
   if (most <= kLittle * all && !random->chance(kInVain)) return std::nullopt;
   drawn_.insert(best->key());
   return best;
+}
+
+/// A part of the best cut.
+std::optional<Genome> RunFusion::draw_cut(const Genome& now, const Ties& ties,
+                                          const CostTotals& whole, RandomSource* random) {
+  const auto part = cuts_.draw(now, ties, random);
+  if (!part) return std::nullopt;
+  Exchanges exchanges;
+  for (std::size_t e = part->first; e <= part->last; ++e) {
+    const auto fused = std::find_if(part->runs.begin(), part->runs.end(),
+                                    [&](const FusedRun& own) { return own.run->has(e); });
+    if (fused == part->runs.end())
+      exchanges.push_back({e, ties.stays(e, nullptr), false});
+    else
+      exchanges.push_back({e, exchange_of(*fused, e, ties.stays(e, fused->run)), true});
+  }
+  std::size_t failed = part->last + 1;
+  auto changed = exchanged(exchanges, now, whole, &failed);
+  if (!changed)
+    for (const FusedRun& fused : part->runs)
+      if (fused.run->has(failed) || failed > part->last) cuts_.refuse(fused);
+  if (!changed) return std::nullopt;
+  last_cut_ = DrawnPart{part->first, {}};
+  for (std::size_t e = part->first; e <= part->last; ++e)
+    last_cut_->exchanged.push_back((*changed)[e]->compatibility);
+  return changed;
+}
+
+/// As often as cuts were taken.
+bool RunFusion::trusts_cuts(const Genome& now, RandomSource* random) {
+  constexpr double kLeast = 0.1;
+  if (last_cut_) {
+    ++n_cuts_;
+    bool is_taken = true;
+    for (std::size_t i = 0; i < last_cut_->exchanged.size(); ++i)
+      is_taken = is_taken && now[last_cut_->first + i]->compatibility == last_cut_->exchanged[i];
+    if (is_taken) ++n_taken_;
+    last_cut_.reset();
+  }
+  return random->chance(std::max(kLeast, (n_taken_ + 2.0) / (n_cuts_ + 2.0)));
 }
 
 std::optional<Genome> RunFusion::draw(const Genome& now, const CostTotals& whole,
                                       RandomSource* random) {
   if (empty()) return std::nullopt;
   const Ties ties(space_.problem(), runs_.outermost(), now);
+  if (trusts_cuts(now, random))
+    if (auto changed = draw_cut(now, ties, whole, random)) return changed;
   const auto fused = draw_best(now, ties, random);
   if (!fused) return std::nullopt;
   const Run& run = *fused->run;
   Exchanges exchanges;
   for (std::size_t e = run.first; e <= run.last; ++e)
-    exchanges.emplace_back(e, exchange_of(*fused, e, ties.stays(e, run)));
-  for (const std::size_t e : tied_to(run, ties)) exchanges.emplace_back(e, ties.stays(e, run));
-  // What all of them hold at the same time has to fit.
-  for (int halvings = 0; halvings <= sampling::kMostHalvings; ++halvings) {
-    for (std::size_t i = 0; i < run.size(); ++i) exchanges[i].second.halvings = halvings;
-    auto changed = exchanged(exchanges, now, whole);
-    if (!changed || space_.price(*changed)) return changed;
-  }
-  return std::nullopt;
+    exchanges.push_back({e, exchange_of(*fused, e, ties.stays(e, &run)), true});
+  for (const std::size_t e : tied_to(run, ties))
+    exchanges.push_back({e, ties.stays(e, &run), false});
+  return exchanged(exchanges, now, whole);
 }
 
-std::optional<Genome> RunFusion::exchanged(const Exchanges& exchanges, Genome now,
-                                           const CostTotals& whole) {
-  for (const auto& [e, exchange] : exchanges) {
-    now[e] = choices_.of(e, exchange, whole);
-    if (!now[e]) return std::nullopt;
+/// What all of them hold at the same time has to fit: the room of those that are fused is halved
+/// until it does.
+std::optional<Genome> RunFusion::exchanged(const Exchanges& exchanges, const Genome& now,
+                                           const CostTotals& whole, std::size_t* failed) {
+  for (int halvings = 0; halvings <= sampling::kMostHalvings; ++halvings) {
+    Genome changed = now;
+    for (auto [e, exchange, is_fused] : exchanges) {
+      if (is_fused) exchange.halvings = halvings;
+      changed[e] = choices_.of(e, exchange, whole);
+      if (changed[e]) continue;
+      if (failed != nullptr) *failed = e;
+      return std::nullopt;
+    }
+    if (!space_.joins(changed)) return std::nullopt;
+    if (space_.price(changed)) return changed;
   }
-  if (!space_.joins(now)) return std::nullopt;
-  return now;
+  return std::nullopt;
 }
 
 }  // namespace sluice::chains

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "chain_choices.h"
+#include "cuts.h"
 #include "fused_run.h"
 #include "mapper/sampling/space/random_source.h"
 #include "passing_bits.h"
 #include "runs.h"
+#include "ties.h"
 
 namespace sluice::chains {
 
@@ -34,7 +36,6 @@ class RunFusion {
                                        sampling::RandomSource* random);
 
  private:
-  class Ties;
   /// One of the runs, more often one that keeps more.
   struct Picks {
     std::vector<double> up_to;  ///< per run, what it and those before it keep
@@ -48,19 +49,38 @@ class RunFusion {
               const std::vector<std::size_t>& tied) const;
   std::optional<FusedRun> draw_best(const sampling::Genome& now, const Ties& ties,
                                     sampling::RandomSource* random);
+  std::optional<sampling::Genome> draw_cut(const sampling::Genome& now, const Ties& ties,
+                                           const CostTotals& whole,
+                                           sampling::RandomSource* random);
+  bool trusts_cuts(const sampling::Genome& now, sampling::RandomSource* random);
   /// `exchange`: what else the Einsum exchanges in inner memories.
   Exchange exchange_of(const FusedRun& fused, std::size_t einsum, Exchange exchange) const;
-  /// Einsums that change, and how they exchange their tensors then.
-  using Exchanges = std::vector<std::pair<std::size_t, Exchange>>;
-  /// Nothing where chains know no choice for one of them, or they do not join.
-  std::optional<sampling::Genome> exchanged(const Exchanges& exchanges, sampling::Genome now,
-                                            const CostTotals& whole);
+  /// How an Einsum that changes exchanges its tensors then.
+  struct Change {
+    std::size_t einsum;
+    Exchange exchange;
+    bool is_fused;
+  };
+  using Exchanges = std::vector<Change>;
+  /// Nothing where chains know no choice for one of them, which `failed` gets, or they do not join
+  /// or have no room. `failed` may be null.
+  std::optional<sampling::Genome> exchanged(const Exchanges& exchanges,
+                                            const sampling::Genome& now, const CostTotals& whole,
+                                            std::size_t* failed = nullptr);
 
   const sampling::MapSpace& space_;
   ChainChoices& choices_;
   Runs runs_;
   PassingBits passing_;
+  Cuts cuts_;
   std::set<std::vector<std::int64_t>> drawn_;
+  /// The last part of a cut that was drawn, as it exchanges its tensors.
+  struct DrawnPart {
+    std::size_t first = 0;
+    std::vector<fused::Compatibility> exchanged;
+  };
+  std::optional<DrawnPart> last_cut_;
+  int n_cuts_ = 0, n_taken_ = 0;
 };
 
 }  // namespace sluice::chains

@@ -265,7 +265,7 @@ class Polish {
     constexpr int kDraws = 16;  // in vain, of which half come to nothing, soon
     for (int left = kDraws; fuse_ && left > 0 && !run_.record().over() && progress() < 1; --left) {
       auto changed = fuse_(now_, totals_, &drawer_.random());
-      if (changed && settle(*std::move(changed), tries, progress)) left = kDraws;
+      if (changed && settle(*std::move(changed), tries, progress, now_.size())) left = kDraws;
     }
   }
 
@@ -347,9 +347,8 @@ class Polish {
   /// Anneals the Einsums that have changed, each by itself, and takes them, if the whole is better:
   /// whether it did.
   /// What a first look finds far from good is not worth more, where prices are quick.
-  bool settle(Genome changed, int tries, const Progress& progress) {
-    constexpr std::size_t kMost = 8;  // Einsums
-    if (differing(now_, changed).size() > kMost) return false;
+  bool settle(Genome changed, int tries, const Progress& progress, std::size_t most = 8) {
+    if (differing(now_, changed).size() > most) return false;
     if (prices_.knows_all()) {
       anneal_each(now_, &changed, kTriesPerWalk, progress);
       if (cost(changed) >= (improve_ ? kNearer : kNear) * objective(totals_)) return false;
