@@ -12,6 +12,7 @@ using sampling::Genome;
 using sampling::RandomSource;
 
 constexpr double kLittle = 1e-4;  // share of all bits
+constexpr int kMostRefused = 2;   // of one shape
 using Span = std::pair<std::size_t, std::size_t>;
 
 /// Neighbours that change together now: Einsums of one class, and all between them.
@@ -89,6 +90,8 @@ void Cuts::take(std::optional<FusedRun> fused, Known* known) const {
   std::vector<std::int64_t> key = fused->key();
   const auto is_same = [&](const Candidate& own) { return own.key == key; };
   if (known->drawn.contains(key) || std::any_of(best.begin(), best.end(), is_same)) return;
+  const auto refused = known->refused.find(fused->shape());
+  if (refused != known->refused.end() && refused->second >= kMostRefused) return;
   const auto at =
       std::find_if(best.begin(), best.end(), [&](const auto& own) { return own.bits > bits; });
   best.insert(at, {*std::move(fused), bits, std::move(key)});
@@ -113,11 +116,19 @@ void Cuts::look(RandomSource* random) {
       look(is_first ? kFirst : 1, is_first ? kVaried : kFewVaried, &known, random);
 }
 
-void Cuts::refuse(const FusedRun& fused) {
+void Cuts::forget(const FusedRun& fused) {
   Known& own = known(*fused.run);
   const std::vector<std::int64_t> key = as_in(*own.runs.front(), fused).key();
   std::erase_if(own.best, [&](const Candidate& candidate) { return candidate.key == key; });
   own.drawn.insert(key);
+}
+
+void Cuts::refuse(const FusedRun& fused) {
+  forget(fused);
+  Known& own = known(*fused.run);
+  const std::vector<std::int64_t> shape = as_in(*own.runs.front(), fused).shape();
+  if (++own.refused[shape] == kMostRefused)
+    std::erase_if(own.best, [&](const Candidate& other) { return other.fused.shape() == shape; });
 }
 
 FusedRun Cuts::as_in(const Run& run, const FusedRun& fused) const {
@@ -199,7 +210,7 @@ std::optional<Cuts::Part> Cuts::draw(const Genome& now, const Ties& ties, Random
   if (!best) return std::nullopt;
   constexpr int kMostDrawn = 2;
   for (const FusedRun& fused : best->runs)
-    if (++known(*fused.run).best.front().n_drawn == kMostDrawn) refuse(fused);
+    if (++known(*fused.run).best.front().n_drawn == kMostDrawn) forget(fused);
   return best;
 }
 

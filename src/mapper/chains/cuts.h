@@ -47,8 +47,9 @@ class Cuts {
   /// Runs of Einsums that are alike have one.
   struct Known {
     std::vector<const Run*> runs;
-    std::vector<Candidate> best;                ///< some, best first
-    std::set<std::vector<std::int64_t>> drawn;  ///< that are no candidates any more
+    std::vector<Candidate> best;                       ///< some, best first
+    std::set<std::vector<std::int64_t>> drawn;         ///< that are no candidates any more
+    std::map<std::vector<std::int64_t>, int> refused;  ///< how often, by their shapes
   };
   /// A piece of a cut.
   struct Piece {
@@ -61,6 +62,7 @@ class Cuts {
   void look(sampling::RandomSource* random);
   void look(int n_drawn, int n_varied, Known* known, sampling::RandomSource* random) const;
   void take(std::optional<FusedRun> fused, Known* known) const;
+  void forget(const FusedRun& fused);
   Known& known(const Run& run) { return known_[class_of_[run_number(run)]]; }
   const Known& known(const Run& run) const { return known_[class_of_[run_number(run)]]; }
   std::size_t run_number(const Run& run) const {

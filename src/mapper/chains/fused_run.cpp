@@ -351,6 +351,19 @@ std::vector<std::int64_t> FusedRun::key() const {
   return key;
 }
 
+std::vector<std::int64_t> FusedRun::shape() const {
+  FusedRun alike = *this;
+  const auto forget = [](auto* loops) {
+    for (auto& own : *loops) own.trips = 0;
+    std::sort(loops->begin(), loops->end(),
+              [](const auto& a, const auto& b) { return a.loop < b.loop; });
+  };
+  forget(&alike.spatial);
+  forget(&alike.temporal);
+  for (Segment& segment : alike.segments) forget(&segment.temporal);
+  return alike.key();
+}
+
 std::optional<FusedRun> draw_fused(const Runs& runs, const Run& run, ComponentId memory,
                                    RandomSource* random) {
   return Draw(runs, run, memory, random).draw();

@@ -41,6 +41,9 @@ struct FusedRun {
   double held_bits(const Runs& runs) const;
   /// Names it among all others of the workload.
   std::vector<std::int64_t> key() const;
+  /// What it has in common with others that share the same loops, whatever their trip counts and
+  /// order.
+  std::vector<std::int64_t> shape() const;
 };
 
 /// A run fused at random: over the instances outside of the memory, as many as there are, and in

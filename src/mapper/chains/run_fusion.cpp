@@ -125,8 +125,7 @@ std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties
   }
   if (!best) return std::nullopt;
   double all = 0;
-  for (std::size_t e = 0; e < now.size(); ++e)
-    all += passing_.of(e, now[e]->compatibility);
+  for (std::size_t e = 0; e < now.size(); ++e) all += passing_.of(e, now[e]->compatibility);
   if (most <= kLittle * all && !random->chance(kInVain)) return std::nullopt;
   drawn_.insert(best->key());
   return best;

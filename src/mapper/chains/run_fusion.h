@@ -50,8 +50,7 @@ class RunFusion {
   std::optional<FusedRun> draw_best(const sampling::Genome& now, const Ties& ties,
                                     sampling::RandomSource* random);
   std::optional<sampling::Genome> draw_cut(const sampling::Genome& now, const Ties& ties,
-                                           const CostTotals& whole,
-                                           sampling::RandomSource* random);
+                                           const CostTotals& whole, sampling::RandomSource* random);
   bool trusts_cuts(const sampling::Genome& now, sampling::RandomSource* random);
   /// `exchange`: what else the Einsum exchanges in inner memories.
   Exchange exchange_of(const FusedRun& fused, std::size_t einsum, Exchange exchange) const;
@@ -64,9 +63,8 @@ class RunFusion {
   using Exchanges = std::vector<Change>;
   /// Nothing where chains know no choice for one of them, which `failed` gets, or they do not join
   /// or have no room. `failed` may be null.
-  std::optional<sampling::Genome> exchanged(const Exchanges& exchanges,
-                                            const sampling::Genome& now, const CostTotals& whole,
-                                            std::size_t* failed = nullptr);
+  std::optional<sampling::Genome> exchanged(const Exchanges& exchanges, const sampling::Genome& now,
+                                            const CostTotals& whole, std::size_t* failed = nullptr);
 
   const sampling::MapSpace& space_;
   ChainChoices& choices_;
