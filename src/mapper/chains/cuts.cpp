@@ -1,7 +1,9 @@
 #include "cuts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -11,7 +13,7 @@ namespace {
 using sampling::Genome;
 using sampling::RandomSource;
 
-constexpr double kLittle = 1e-4;  // share of all bits
+constexpr double kLittle = 1e-4;  // share of all costs
 constexpr int kMostRefused = 2;   // of one shape
 using Span = std::pair<std::size_t, std::size_t>;
 
@@ -33,9 +35,28 @@ std::vector<Span> groups_of(const Ties& ties, std::size_t n) {
   return groups;
 }
 
+/// What a bit that passes the outermost memory is worth: the mean of reading and writing one.
+double worth_of_bit(const Runs& runs, const EinsumChains::Worth& worth) {
+  const BoundProblem& problem = runs.space().problem();
+  if (!runs.outermost() || problem.einsums.empty()) return 0;
+  constexpr double kBitsPerValue = 8;  // where it depends on them
+  const BoundComponent& bound = problem.einsums.front().components[runs.outermost()->index()];
+  double sum = 0;
+  for (const int number : {bound.read_action, bound.write_action}) {
+    if (number < 0) continue;
+    const Action& action =
+        problem.arch[*runs.outermost()].actions[static_cast<std::size_t>(number)];
+    const double bits = bits_moved_by(action, kBitsPerValue);
+    const double energy_j = std::isnan(action.energy_j) ? 0 : action.energy_j;
+    sum += worth(energy_j / bits, 1 / (action.throughput * bits * bound.instances)) / 2;
+  }
+  return sum;
+}
+
 }  // namespace
 
-Cuts::Cuts(const Runs& runs, const PassingBits& passing) : runs_(runs), passing_(passing) {
+Cuts::Cuts(const Runs& runs, const PassingBits& passing, ChainChoices* choices)
+    : runs_(runs), passing_(passing), choices_(*choices) {
   std::map<std::vector<std::int64_t>, std::size_t> numbers;
   const auto add = [](std::vector<std::int64_t>* key, std::size_t number) {
     key->push_back(static_cast<std::int64_t>(number));
@@ -61,15 +82,12 @@ Cuts::Cuts(const Runs& runs, const PassingBits& passing) : runs_(runs), passing_
   }
 }
 
-double Cuts::passing(const FusedRun& fused, const Ties* ties) const {
+double Cuts::passing(const FusedRun& fused) const {
   const double left = runs_.room(*fused.run, fused.memory) - fused.held_bits(runs_);
   double sum = 0;
   for (std::size_t e = fused.run->first; e <= fused.run->last; ++e) {
     std::vector<TensorId> inner;
     PassingBits::Loops loops;
-    if (ties != nullptr)
-      for (const auto& [tensor, memory] : ties->stays(e, fused.run).backings)
-        inner.push_back(tensor);
     for (const auto& step : fused.steps_of(e, runs_)) {
       if (const auto* node = std::get_if<ChainNode>(&step))
         inner.push_back(node->tensor);
@@ -84,12 +102,12 @@ double Cuts::passing(const FusedRun& fused, const Ties* ties) const {
 void Cuts::take(std::optional<FusedRun> fused, Known* known) const {
   constexpr std::size_t kKept = 6;
   if (!fused) return;
-  const double bits = passing(*fused, nullptr);
+  const double bits = passing(*fused);
   std::vector<Candidate>& best = known->best;
   if (best.size() == kKept && bits >= best.back().bits) return;
   std::vector<std::int64_t> key = fused->key();
   const auto is_same = [&](const Candidate& own) { return own.key == key; };
-  if (known->drawn.contains(key) || std::any_of(best.begin(), best.end(), is_same)) return;
+  if (known->told.contains(key) || std::any_of(best.begin(), best.end(), is_same)) return;
   const auto refused = known->refused.find(fused->shape());
   if (refused != known->refused.end() && refused->second >= kMostRefused) return;
   const auto at =
@@ -116,19 +134,25 @@ void Cuts::look(RandomSource* random) {
       look(is_first ? kFirst : 1, is_first ? kVaried : kFewVaried, &known, random);
 }
 
-void Cuts::forget(const FusedRun& fused) {
+void Cuts::tell(const FusedRun& fused, const std::optional<CostTotals>& cost) {
   Known& own = known(*fused.run);
-  const std::vector<std::int64_t> key = as_in(*own.runs.front(), fused).key();
+  const FusedRun first = as_in(*own.runs.front(), fused);
+  const std::vector<std::int64_t> key = first.key(), shape = first.shape();
   std::erase_if(own.best, [&](const Candidate& candidate) { return candidate.key == key; });
-  own.drawn.insert(key);
-}
-
-void Cuts::refuse(const FusedRun& fused) {
-  forget(fused);
-  Known& own = known(*fused.run);
-  const std::vector<std::int64_t> shape = as_in(*own.runs.front(), fused).shape();
-  if (++own.refused[shape] == kMostRefused)
-    std::erase_if(own.best, [&](const Candidate& other) { return other.fused.shape() == shape; });
+  own.told.insert(key);
+  if (!cost) {
+    if (++own.refused[shape] == kMostRefused)
+      std::erase_if(own.best, [&](const Candidate& other) { return other.fused.shape() == shape; });
+    return;
+  }
+  const double value = prices_.worth(cost->energy_j, cost->latency_s);
+  const double known_value = prices_.worth(own.cost.energy_j, own.cost.latency_s);
+  const double beyond = std::max(0.0, value - estimate(first, passing(first), nullptr));
+  const auto [at, is_new] = own.beyond.try_emplace(shape, beyond);
+  at->second = std::min(at->second, beyond);
+  if (own.built && known_value <= value) return;
+  own.built = first;
+  own.cost = *cost;
 }
 
 FusedRun Cuts::as_in(const Run& run, const FusedRun& fused) const {
@@ -140,33 +164,87 @@ FusedRun Cuts::as_in(const Run& run, const FusedRun& fused) const {
   return result;
 }
 
-std::vector<Cuts::Piece> Cuts::best_cut(const Genome& now, const Ties& ties,
-                                        const std::vector<Span>& groups,
-                                        const std::vector<double>& passing_now) const {
-  const std::size_t n = now.size();
+/// Of a run that is not built: what its Einsums cost alone, less what no longer passes; and some of
+/// what others like it cost more than that.
+double Cuts::estimate(const FusedRun& fused, double bits, const Known* known) const {
+  constexpr double kTrusted = 0.5;
+  double sum = 0;
+  for (std::size_t e = fused.run->first; e <= fused.run->last; ++e) {
+    const auto& plain = prices_.plain[e];
+    if (!plain) return std::numeric_limits<double>::infinity();
+    sum += *plain - prices_.per_bit * passing_.of(e, {}, {}, std::nullopt);
+  }
+  sum += prices_.per_bit * bits;
+  if (known == nullptr) return sum;
+  const auto beyond = known->beyond.find(fused.shape());
+  return beyond == known->beyond.end() ? sum : sum + kTrusted * beyond->second;
+}
+
+void Cuts::price(const Genome& now, const Ties& ties, const std::vector<Span>& groups,
+                 const CostTotals& whole) {
+  const sampling::MapSpace& space = runs_.space();
+  prices_.worth = worth(space.options().objectives.front(), whole);
+  prices_.per_bit = worth_of_bit(runs_, prices_.worth);
+  prices_.now.assign(now.size(), 0);
+  prices_.plain.assign(now.size(), std::nullopt);
+  priced_.resize(now.size());
+  const auto value_of = [&](const CostTotals& totals) {
+    return prices_.worth(totals.energy_j, totals.latency_s);
+  };
+  for (const auto& [first, last] : groups)
+    for (std::size_t e = first; e <= last; ++e) {
+      if (priced_[e].first != now[e]) priced_[e] = {now[e], space.price_alone(e, *now[e])};
+      const auto& own = priced_[e].second;
+      prices_.now[e] = own ? value_of(*own) : 0;
+      std::optional<CostTotals>& plain = plain_[space.list_of(e)];
+      if (first == last && own && (!plain || value_of(*own) < value_of(*plain))) plain = own;
+    }
+  for (std::size_t e = 0; e < now.size(); ++e) {
+    std::optional<CostTotals>& plain = plain_[space.list_of(e)];
+    if (!plain)
+      if (const auto choice = choices_.of(e, ties.stays(e, nullptr), whole))
+        plain = space.price_alone(e, *choice);
+    if (plain) prices_.plain[e] = value_of(*plain);
+  }
+}
+
+std::vector<Cuts::Piece> Cuts::best_cut(const std::vector<Span>& groups) const {
+  const std::size_t n = prices_.now.size();
   std::vector<std::vector<Piece>> ending(n + 1);
   for (const auto& [first, last] : groups) {
-    Piece piece{first, last, nullptr, true, 0};
-    for (std::size_t e = first; e <= last; ++e) piece.bits += passing_now[e];
+    Piece piece{first, last, true};
+    for (std::size_t e = first; e <= last; ++e) piece.cost += prices_.now[e];
     ending[last + 1].push_back(piece);
-    for (std::size_t e = first; e <= last && first < last; ++e) {
-      std::vector<TensorId> inner;
-      for (const auto& [tensor, memory] : ties.stays(e, nullptr).backings) inner.push_back(tensor);
-      const double bits = passing_.of(e, inner, {}, std::nullopt);
-      ending[e + 1].push_back({e, e, nullptr, false, bits});
-    }
+    for (std::size_t e = first; e <= last && first < last; ++e)
+      if (prices_.plain[e]) ending[e + 1].push_back({e, e, false, *prices_.plain[e]});
   }
-  for (const Run& run : runs_.all())
-    if (const auto& best = known(run).best; !best.empty())
-      ending[run.last + 1].push_back(
-          {run.first, run.last, &run, false, passing(as_in(run, best.front().fused), &ties)});
+  for (std::size_t r = 0; r < runs_.all().size(); ++r) {
+    const Run& run = runs_.all()[r];
+    const Known& known = known_[class_of_[r]];
+    Piece piece{run.first, run.last, false, std::numeric_limits<double>::infinity()};
+    const FusedRun* best = nullptr;
+    if (known.built) {
+      piece.cost = prices_.worth(known.cost.energy_j, known.cost.latency_s);
+      best = &*known.built;
+    }
+    for (const Candidate& candidate : known.best) {
+      // They cost what alike ones do.
+      const double cost = estimate(as_in(run, candidate.fused), candidate.bits, &known);
+      if (!(cost < piece.cost)) continue;
+      piece.cost = cost;
+      best = &candidate.fused;
+    }
+    if (best == nullptr) continue;
+    piece.fused = as_in(run, *best);
+    ending[run.last + 1].push_back(std::move(piece));
+  }
   std::vector<double> least(n + 1, std::numeric_limits<double>::infinity());
   std::vector<const Piece*> last(n + 1, nullptr);
   least[0] = 0;
   for (std::size_t end = 1; end <= n; ++end)
     for (const Piece& piece : ending[end])
-      if (const double bits = least[piece.first] + piece.bits; bits < least[end]) {
-        least[end] = bits;
+      if (const double cost = least[piece.first] + piece.cost; cost < least[end]) {
+        least[end] = cost;
         last[end] = &piece;
       }
   std::vector<Piece> cut;
@@ -175,42 +253,42 @@ std::vector<Cuts::Piece> Cuts::best_cut(const Genome& now, const Ties& ties,
   return cut;
 }
 
-std::optional<Cuts::Part> Cuts::draw(const Genome& now, const Ties& ties, RandomSource* random) {
+std::optional<Cuts::Part> Cuts::draw(const Genome& now, const Ties& ties, const CostTotals& whole,
+                                     RandomSource* random) {
   look(random);
   const std::vector<Span> groups = groups_of(ties, now.size());
-  std::vector<double> passing_now;
-  double all = 0;
-  for (std::size_t e = 0; e < now.size(); ++e) {
-    passing_now.push_back(passing_.of(e, now[e]->compatibility));
-    all += passing_now.back();
-  }
+  price(now, ties, groups, whole);
   std::optional<Part> best;
-  double most = kLittle * all;
+  std::vector<std::int64_t> key_of_best;
+  double most = kLittle * std::accumulate(prices_.now.begin(), prices_.now.end(), 0.0);
   Part part;
   double gain = 0;
   bool is_new = false;
   std::size_t group = 0;
-  for (const Piece& piece : best_cut(now, ties, groups, passing_now)) {
-    for (std::size_t e = piece.first; e <= piece.last; ++e) gain += passing_now[e];
-    gain -= piece.bits;
+  for (const Piece& piece : best_cut(groups)) {
+    for (std::size_t e = piece.first; e <= piece.last; ++e) gain += prices_.now[e];
+    gain -= piece.cost;
     is_new = is_new || !piece.is_now;
-    if (piece.run != nullptr)
-      part.runs.push_back(as_in(*piece.run, known(*piece.run).best.front().fused));
+    if (piece.fused) part.runs.push_back(*piece.fused);
     while (groups[group].second < piece.last) ++group;
     if (groups[group].second > piece.last) continue;
     part.last = piece.last;
-    if (is_new && gain > most) {
+    std::vector<std::int64_t> key = {static_cast<std::int64_t>(part.first),
+                                     static_cast<std::int64_t>(part.last)};
+    for (const FusedRun& fused : part.runs) {
+      const std::vector<std::int64_t> own = fused.key();
+      key.insert(key.end(), own.begin(), own.end());
+    }
+    if (is_new && gain > most && !drawn_.contains(key)) {
       most = gain;
       best = part;
+      key_of_best = std::move(key);
     }
     part = Part{piece.last + 1, piece.last + 1, {}};
     gain = 0;
     is_new = false;
   }
-  if (!best) return std::nullopt;
-  constexpr int kMostDrawn = 2;
-  for (const FusedRun& fused : best->runs)
-    if (++known(*fused.run).best.front().n_drawn == kMostDrawn) forget(fused);
+  if (best) drawn_.insert(std::move(key_of_best));
   return best;
 }
 

@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
+#include "chain_choices.h"
 #include "fused_run.h"
 #include "mapper/sampling/space/map_space.h"
 #include "passing_bits.h"
@@ -15,9 +17,10 @@
 
 namespace sluice::chains {
 
-/// Which neighbours to fuse, of all Einsums at once: the cut of the cascade into runs, single
-/// Einsums and what is fused now that lets least pass the outermost memory. How each run is fused
-/// best is looked for by random changes, further with each call.
+/// Which neighbours to fuse, of all Einsums at once: the cheapest cut of the cascade into runs,
+/// single Einsums and what is fused now. What a run costs is estimated by what it keeps from the
+/// outermost memory until it was built; estimates are mostly too low, so that the cut leads to runs
+/// that are worth it. How each is fused is looked for by random changes, further with each call.
 class Cuts {
  public:
   /// Neighbours [first, last] that change together: the runs among them are fused, the others
@@ -27,57 +30,71 @@ class Cuts {
     std::vector<FusedRun> runs;
   };
 
-  /// Both must outlive it.
-  Cuts(const Runs& runs, const PassingBits& passing);
+  /// All must outlive it.
+  Cuts(const Runs& runs, const PassingBits& passing, ChainChoices* choices);
 
-  /// The part of the best cut that gains most on the mapping; nothing where none gains anything. A
-  /// run that was drawn twice is fused otherwise from then on, whatever became of it.
-  std::optional<Part> draw(const sampling::Genome& now, const Ties& ties,
+  /// The part of the best cut that gains most on the mapping, which costs `whole`, and was not
+  /// drawn before; nothing where none gains anything.
+  std::optional<Part> draw(const sampling::Genome& now, const Ties& ties, const CostTotals& whole,
                            sampling::RandomSource* random);
-  /// A run of such a part that cannot be so.
-  void refuse(const FusedRun& fused);
+  /// A run of such a part costs so much; nothing: it cannot be so.
+  void tell(const FusedRun& fused, const std::optional<CostTotals>& cost);
 
  private:
   struct Candidate {
     FusedRun fused;  ///< of the first run
     double bits;     ///< that pass
     std::vector<std::int64_t> key;
-    int n_drawn = 0;
   };
   /// Runs of Einsums that are alike have one.
   struct Known {
     std::vector<const Run*> runs;
-    std::vector<Candidate> best;                       ///< some, best first
-    std::set<std::vector<std::int64_t>> drawn;         ///< that are no candidates any more
-    std::map<std::vector<std::int64_t>, int> refused;  ///< how often, by their shapes
+    std::vector<Candidate> best;  ///< some that are not built, best first
+    std::optional<FusedRun> built;
+    CostTotals cost;                           ///< of it
+    std::set<std::vector<std::int64_t>> told;  ///< keys
+    /// Of shapes, what they cost beyond the estimate, or how often they cannot be.
+    std::map<std::vector<std::int64_t>, double> beyond;
+    std::map<std::vector<std::int64_t>, int> refused;
   };
   /// A piece of a cut.
   struct Piece {
     std::size_t first = 0, last = 0;
-    const Run* run = nullptr;  ///< null: as it is now, or a single Einsum
     bool is_now = false;
-    double bits = 0;  ///< that pass
+    double cost = 0;
+    std::optional<FusedRun> fused = std::nullopt;
+  };
+  /// What things cost at the moment.
+  struct Prices {
+    EinsumChains::Worth worth;
+    double per_bit = 0;                        ///< that passes the outermost memory
+    std::vector<double> now;                   ///< per Einsum
+    std::vector<std::optional<double>> plain;  ///< of those that share nothing
   };
 
   void look(sampling::RandomSource* random);
   void look(int n_drawn, int n_varied, Known* known, sampling::RandomSource* random) const;
   void take(std::optional<FusedRun> fused, Known* known) const;
-  void forget(const FusedRun& fused);
-  Known& known(const Run& run) { return known_[class_of_[run_number(run)]]; }
-  const Known& known(const Run& run) const { return known_[class_of_[run_number(run)]]; }
-  std::size_t run_number(const Run& run) const {
-    return static_cast<std::size_t>(&run - runs_.all().data());
+  Known& known(const Run& run) {
+    return known_[class_of_[static_cast<std::size_t>(&run - runs_.all().data())]];
   }
-  double passing(const FusedRun& fused, const Ties* ties) const;
+  double passing(const FusedRun& fused) const;
+  double estimate(const FusedRun& fused, double bits, const Known* known) const;
   FusedRun as_in(const Run& run, const FusedRun& fused) const;
-  std::vector<Piece> best_cut(const sampling::Genome& now, const Ties& ties,
-                              const std::vector<std::pair<std::size_t, std::size_t>>& groups,
-                              const std::vector<double>& passing_now) const;
+  void price(const sampling::Genome& now, const Ties& ties,
+             const std::vector<std::pair<std::size_t, std::size_t>>& groups,
+             const CostTotals& whole);
+  std::vector<Piece> best_cut(const std::vector<std::pair<std::size_t, std::size_t>>& groups) const;
 
   const Runs& runs_;
   const PassingBits& passing_;
+  ChainChoices& choices_;
   std::vector<Known> known_;
-  std::vector<std::size_t> class_of_;  ///< per run
+  std::vector<std::size_t> class_of_;                         ///< per run
+  std::map<std::uint32_t, std::optional<CostTotals>> plain_;  ///< by list of alike Einsums
+  std::vector<std::pair<sampling::ChoicePtr, std::optional<CostTotals>>> priced_;  ///< per Einsum
+  Prices prices_;
+  std::set<std::vector<std::int64_t>> drawn_;
   std::size_t n_looks_ = 0;
 };
 

@@ -13,7 +13,11 @@ using sampling::Genome;
 using sampling::RandomSource;
 
 RunFusion::RunFusion(const sampling::MapSpace& space, ChainChoices* choices)
-    : space_(space), choices_(*choices), runs_(space), passing_(runs_), cuts_(runs_, passing_) {}
+    : space_(space),
+      choices_(*choices),
+      runs_(space),
+      passing_(runs_),
+      cuts_(runs_, passing_, choices) {}
 
 /// Others that exchange something in an inner memory below loops with an Einsum of the run, or with
 /// one that does: they cannot stay as they are.
@@ -131,10 +135,23 @@ std::optional<FusedRun> RunFusion::draw_best(const Genome& now, const Ties& ties
   return best;
 }
 
+/// What Einsums cost alone; nothing where one of them has no price.
+std::optional<CostTotals> RunFusion::cost_of(const Genome& genome, std::size_t first,
+                                             std::size_t last) const {
+  CostTotals sum;
+  for (std::size_t e = first; e <= last; ++e) {
+    const auto own = space_.price_alone(e, *genome[e]);
+    if (!own) return std::nullopt;
+    sum.energy_j += own->energy_j;
+    sum.latency_s += own->latency_s;
+  }
+  return sum;
+}
+
 /// A part of the best cut.
 std::optional<Genome> RunFusion::draw_cut(const Genome& now, const Ties& ties,
                                           const CostTotals& whole, RandomSource* random) {
-  const auto part = cuts_.draw(now, ties, random);
+  const auto part = cuts_.draw(now, ties, whole, random);
   if (!part) return std::nullopt;
   Exchanges exchanges;
   for (std::size_t e = part->first; e <= part->last; ++e) {
@@ -147,9 +164,11 @@ std::optional<Genome> RunFusion::draw_cut(const Genome& now, const Ties& ties,
   }
   std::size_t failed = part->last + 1;
   auto changed = exchanged(exchanges, now, whole, &failed);
-  if (!changed)
-    for (const FusedRun& fused : part->runs)
-      if (fused.run->has(failed) || failed > part->last) cuts_.refuse(fused);
+  for (const FusedRun& fused : part->runs)
+    if (changed)
+      cuts_.tell(fused, cost_of(*changed, fused.run->first, fused.run->last));
+    else if (fused.run->has(failed) || failed > part->last)
+      cuts_.tell(fused, std::nullopt);
   if (!changed) return std::nullopt;
   last_cut_ = DrawnPart{part->first, {}};
   for (std::size_t e = part->first; e <= part->last; ++e)

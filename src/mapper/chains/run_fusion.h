@@ -51,6 +51,8 @@ class RunFusion {
                                     sampling::RandomSource* random);
   std::optional<sampling::Genome> draw_cut(const sampling::Genome& now, const Ties& ties,
                                            const CostTotals& whole, sampling::RandomSource* random);
+  std::optional<CostTotals> cost_of(const sampling::Genome& genome, std::size_t first,
+                                    std::size_t last) const;
   bool trusts_cuts(const sampling::Genome& now, sampling::RandomSource* random);
   /// `exchange`: what else the Einsum exchanges in inner memories.
   Exchange exchange_of(const FusedRun& fused, std::size_t einsum, Exchange exchange) const;
