@@ -150,6 +150,7 @@ void Cuts::tell(const FusedRun& fused, const std::optional<CostTotals>& cost) {
   const double beyond = std::max(0.0, value - estimate(first, passing(first), nullptr));
   const auto [at, is_new] = own.beyond.try_emplace(shape, beyond);
   at->second = std::min(at->second, beyond);
+  own.least_beyond = std::min(own.least_beyond, beyond);
   if (own.built && known_value <= value) return;
   own.built = first;
   own.cost = *cost;
@@ -167,7 +168,7 @@ FusedRun Cuts::as_in(const Run& run, const FusedRun& fused) const {
 /// Of a run that is not built: what its Einsums cost alone, less what no longer passes; and some of
 /// what others like it cost more than that.
 double Cuts::estimate(const FusedRun& fused, double bits, const Known* known) const {
-  constexpr double kTrusted = 0.5;
+  constexpr double kOfShape = 0.95, kOfOthers = 0.7;  // how much of it is taken to be the same
   double sum = 0;
   for (std::size_t e = fused.run->first; e <= fused.run->last; ++e) {
     const auto& plain = prices_.plain[e];
@@ -177,7 +178,8 @@ double Cuts::estimate(const FusedRun& fused, double bits, const Known* known) co
   sum += prices_.per_bit * bits;
   if (known == nullptr) return sum;
   const auto beyond = known->beyond.find(fused.shape());
-  return beyond == known->beyond.end() ? sum : sum + kTrusted * beyond->second;
+  if (beyond != known->beyond.end()) return sum + kOfShape * beyond->second;
+  return std::isinf(known->least_beyond) ? sum : sum + kOfOthers * known->least_beyond;
 }
 
 void Cuts::price(const Genome& now, const Ties& ties, const std::vector<Span>& groups,

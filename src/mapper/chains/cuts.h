@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -55,6 +56,7 @@ class Cuts {
     std::set<std::vector<std::int64_t>> told;  ///< keys
     /// Of shapes, what they cost beyond the estimate, or how often they cannot be.
     std::map<std::vector<std::int64_t>, double> beyond;
+    double least_beyond = std::numeric_limits<double>::infinity();  ///< of all shapes
     std::map<std::vector<std::int64_t>, int> refused;
   };
   /// A piece of a cut.
