@@ -183,8 +183,8 @@ TEST(ChainChoices, FuseNeighboursWithinTheSpace) {
 }
 
 /// The least energy of runs that are fused in a mapping that exchanges all in the outermost memory,
-/// over that of the best mapping.
-double fused_over_best(int n_draws, const std::string& text) {
+/// over that of the best mapping. `goes_on`: from each that is better on to others.
+double fused_over_best(int n_draws, const std::string& text, bool goes_on = false) {
   const BoundProblem problem = oracle::bind_compound(text);
   MapperOptions options;
   options.objectives = {Objective::kEnergy};
@@ -195,15 +195,20 @@ double fused_over_best(int n_draws, const std::string& text) {
   ChainStart start(problem, options, nullptr);
   constexpr std::size_t kWays = 4;
   start.search(kWays, nullptr, &space, &use);
-  const auto plain = start.genome(space, nullptr);
+  auto plain = start.genome(space, nullptr);
   SLUICE_CHECK(plain.has_value(), "no mapping that exchanges all in the outermost memory");
-  const auto whole = space.price(*plain);
+  auto whole = space.price(*plain);
   ChainChoices choices(&space, &use, nullptr);
   RunFusion fusion(space, &choices);
   double least_j = whole->energy_j;
-  for (int i = 0; i < n_draws; ++i)
-    if (const auto fused = fusion.draw(*plain, *whole, &drawer.random()))
-      least_j = std::min(least_j, space.price(*fused).value().energy_j);
+  for (int i = 0; i < n_draws; ++i) {
+    const auto fused = fusion.draw(*plain, *whole, &drawer.random());
+    if (!fused || space.price(*fused).value().energy_j >= least_j) continue;
+    least_j = space.price(*fused).value().energy_j;
+    if (!goes_on) continue;
+    plain = fused;
+    whole = space.price(*plain);
+  }
   const auto best = standard_mappers().find("fused")->map(problem, options, {});
   return least_j / best.value().mappings.front().cost.energy_j;
 }
@@ -228,6 +233,32 @@ arch:
   - !Compute {name: PE, actions: [{name: compute, energy: 1 pJ, throughput: 16 GHz}]}
 )yaml");
   EXPECT_LE(over_best, 1.1);
+}
+
+// Weights pass the buffer by: the fewer steps there are above them the better, and so the less may
+// lie there of what is exchanged. Few draws do, as the cut of the whole cascade is looked for; runs
+// drawn one by one come to 1.51 times the optimum.
+TEST(ChainChoices, CutALongCascadeAtOnce) {
+  std::string einsums;
+  for (int block = 0; block < 5; ++block) {
+    const std::string now = std::to_string(block), next = std::to_string(block + 1);
+    einsums += "  - A" + now + "[p,k" + next + "] = B" + now + "[p,k" + now + "] * W" + now + "[k" +
+               now + ",k" + next + "]\n  - B" + next + "[p,k" + next + "] = exp(A" + now + "[p,k" +
+               next + "])\n";
+  }
+  const double over_best = fused_over_best(16, R"yaml(workload:
+  rank_sizes: {P: 128, K0: 16, K1: 64, K2: 16, K3: 64, K4: 16, K5: 64}
+  bits_per_value: {All: 8}
+  einsums:
+)yaml" + einsums + R"yaml(arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 8 pJ/bit, throughput: 8 GB/s}, {name: write, energy: 8 pJ/bit, throughput: 8 GB/s}]}
+  - !Memory {name: Buffer, size: 2 KiB, tensors: {may_keep: Intermediates}, actions: [{name: read, energy: 0.1 pJ/bit, throughput: 16 GB/s}, {name: write, energy: 0.1 pJ/bit, throughput: 16 GB/s}]}
+  - !Memory {name: Local, size: 1 KiB, tensors: {keep: All}, actions: [{name: read, energy: 0.05 pJ/bit, throughput: inf}, {name: write, energy: 0.05 pJ/bit, throughput: inf}]}
+  - !Compute {name: PE, actions: [{name: compute, energy: 1 pJ, throughput: 16 GHz}]}
+)yaml",
+                                           true);
+  EXPECT_LE(over_best, 1.45);
 }
 
 // The state is handed on below a loop over its steps, outside of local memories that nothing of the
