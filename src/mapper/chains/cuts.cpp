@@ -15,6 +15,7 @@ using sampling::RandomSource;
 
 constexpr double kLittle = 1e-4;  // share of all costs
 constexpr int kMostRefused = 2;   // of one shape
+constexpr double kNever = std::numeric_limits<double>::infinity();
 using Span = std::pair<std::size_t, std::size_t>;
 
 /// Neighbours that change together now: Einsums of one class, and all between them.
@@ -65,8 +66,11 @@ Cuts::Cuts(const Runs& runs, const PassingBits& passing, ChainChoices* choices)
     std::vector<std::int64_t> key;
     for (std::size_t e = run.first; e <= run.last; ++e) {
       add(&key, runs.space().list_of(e));
-      for (const TensorId tensor : run.tensors)
-        if (const auto number = runs.local_number(e, tensor)) add(&key, *number);
+      for (std::size_t t = 0; t < run.tensors.size(); ++t)
+        if (const auto number = runs.local_number(e, run.tensors[t])) {
+          add(&key, t);
+          add(&key, *number);
+        }
       key.push_back(-1);
     }
     for (const CommonLoop& loop : run.loops) {
@@ -80,6 +84,8 @@ Cuts::Cuts(const Runs& runs, const PassingBits& passing, ChainChoices* choices)
     known_[at->second].runs.push_back(&run);
     class_of_.push_back(at->second);
   }
+  for (std::size_t e = 0; e < runs.space().n_einsums(); ++e)
+    plain_bits_.push_back(passing.of(e, {}, {}, std::nullopt));
 }
 
 double Cuts::passing(const FusedRun& fused) const {
@@ -105,14 +111,14 @@ void Cuts::take(std::optional<FusedRun> fused, Known* known) const {
   const double bits = passing(*fused);
   std::vector<Candidate>& best = known->best;
   if (best.size() == kKept && bits >= best.back().bits) return;
-  std::vector<std::int64_t> key = fused->key();
+  Key key = fused->key(), shape = fused->shape();
   const auto is_same = [&](const Candidate& own) { return own.key == key; };
   if (known->told.contains(key) || std::any_of(best.begin(), best.end(), is_same)) return;
-  const auto refused = known->refused.find(fused->shape());
+  const auto refused = known->refused.find(shape);
   if (refused != known->refused.end() && refused->second >= kMostRefused) return;
   const auto at =
       std::find_if(best.begin(), best.end(), [&](const auto& own) { return own.bits > bits; });
-  best.insert(at, {*std::move(fused), bits, std::move(key)});
+  best.insert(at, {*std::move(fused), bits, std::move(key), std::move(shape)});
   if (best.size() > kKept) best.pop_back();
 }
 
@@ -124,35 +130,41 @@ void Cuts::look(int n_drawn, int n_varied, Known* known, RandomSource* random) c
     take(vary_fused(runs_, known->best.front().fused, random), known);
 }
 
-/// At first at all of them, then at some.
+/// At first at all of them, less at each where they are many, then at some.
 void Cuts::look(RandomSource* random) {
-  constexpr int kFirst = 8, kVaried = 24, kFewVaried = 8;
+  constexpr int kDrawn = 8, kVaried = 24, kFewVaried = 8, kMost = 4096, kMostAgain = 512;
   constexpr double kSome = 0.125;
+  const auto n = static_cast<double>(known_.size());
   const bool is_first = n_looks_++ == 0;
-  for (Known& known : known_)
-    if (is_first || random->chance(kSome))
-      look(is_first ? kFirst : 1, is_first ? kVaried : kFewVaried, &known, random);
+  const double share = std::min(1.0, kMost / (n * (kDrawn + kVaried)));
+  const double some = std::min(kSome, kMostAgain / (n * (1 + kFewVaried)));
+  const auto part = [&](int all) { return std::max(1, static_cast<int>(share * all)); };
+  for (Known& known : known_) {
+    if (is_first)
+      look(part(kDrawn), part(kVaried), &known, random);
+    else if (random->chance(some))
+      look(1, kFewVaried, &known, random);
+  }
 }
 
 void Cuts::tell(const FusedRun& fused, const std::optional<CostTotals>& cost) {
   Known& own = known(*fused.run);
-  const FusedRun first = as_in(*own.runs.front(), fused);
-  const std::vector<std::int64_t> key = first.key(), shape = first.shape();
+  FusedRun first = as_in(*own.runs.front(), fused);
+  const Key key = first.key(), shape = first.shape();
   std::erase_if(own.best, [&](const Candidate& candidate) { return candidate.key == key; });
   own.told.insert(key);
   if (!cost) {
     if (++own.refused[shape] == kMostRefused)
-      std::erase_if(own.best, [&](const Candidate& other) { return other.fused.shape() == shape; });
+      std::erase_if(own.best, [&](const Candidate& other) { return other.shape == shape; });
     return;
   }
-  const double value = prices_.worth(cost->energy_j, cost->latency_s);
-  const double known_value = prices_.worth(own.cost.energy_j, own.cost.latency_s);
-  const double beyond = std::max(0.0, value - estimate(first, passing(first), nullptr));
+  const double value = value_of(*cost);
+  const double beyond = std::max(0.0, value - estimate(*fused.run, passing(first)));
   const auto [at, is_new] = own.beyond.try_emplace(shape, beyond);
   at->second = std::min(at->second, beyond);
   own.least_beyond = std::min(own.least_beyond, beyond);
-  if (own.built && known_value <= value) return;
-  own.built = first;
+  if (own.built && value_of(own.cost) <= value) return;
+  own.built = std::move(first);
   own.cost = *cost;
 }
 
@@ -162,85 +174,79 @@ FusedRun Cuts::as_in(const Run& run, const FusedRun& fused) const {
   for (FusedRun::Segment& segment : result.segments)
     segment.run = runs_.find(segment.run->first - fused.run->first + run.first,
                              segment.run->last - fused.run->first + run.first);
+  std::erase_if(result.segments, [](const auto& segment) { return segment.run == nullptr; });
   return result;
 }
 
-/// Of a run that is not built: what its Einsums cost alone, less what no longer passes; and some of
-/// what others like it cost more than that.
-double Cuts::estimate(const FusedRun& fused, double bits, const Known* known) const {
+double Cuts::estimate(const Run& run, double bits) const {
+  if (unknown_before_[run.last + 1] > unknown_before_[run.first]) return kNever;
+  return rest_before_[run.last + 1] - rest_before_[run.first] + per_bit_ * bits;
+}
+
+double Cuts::beyond(const Known& known, const Key& shape) {
   constexpr double kOfShape = 0.95, kOfOthers = 0.7;  // how much of it is taken to be the same
-  double sum = 0;
-  for (std::size_t e = fused.run->first; e <= fused.run->last; ++e) {
-    const auto& plain = prices_.plain[e];
-    if (!plain) return std::numeric_limits<double>::infinity();
-    sum += *plain - prices_.per_bit * passing_.of(e, {}, {}, std::nullopt);
-  }
-  sum += prices_.per_bit * bits;
-  if (known == nullptr) return sum;
-  const auto beyond = known->beyond.find(fused.shape());
-  if (beyond != known->beyond.end()) return sum + kOfShape * beyond->second;
-  return std::isinf(known->least_beyond) ? sum : sum + kOfOthers * known->least_beyond;
+  const auto own = known.beyond.find(shape);
+  if (own != known.beyond.end()) return kOfShape * own->second;
+  return std::isinf(known.least_beyond) ? 0 : kOfOthers * known.least_beyond;
 }
 
 void Cuts::price(const Genome& now, const Ties& ties, const std::vector<Span>& groups,
                  const CostTotals& whole) {
   const sampling::MapSpace& space = runs_.space();
-  prices_.worth = worth(space.options().objectives.front(), whole);
-  prices_.per_bit = worth_of_bit(runs_, prices_.worth);
-  prices_.now.assign(now.size(), 0);
-  prices_.plain.assign(now.size(), std::nullopt);
+  worth_ = worth(space.options().objectives.front(), whole);
+  per_bit_ = worth_of_bit(runs_, worth_);
+  now_.clear();
   priced_.resize(now.size());
-  const auto value_of = [&](const CostTotals& totals) {
-    return prices_.worth(totals.energy_j, totals.latency_s);
-  };
   for (const auto& [first, last] : groups)
     for (std::size_t e = first; e <= last; ++e) {
       if (priced_[e].first != now[e]) priced_[e] = {now[e], space.price_alone(e, *now[e])};
       const auto& own = priced_[e].second;
-      prices_.now[e] = own ? value_of(*own) : 0;
+      now_.push_back(own ? value_of(*own) : 0);
       std::optional<CostTotals>& plain = plain_[space.list_of(e)];
       if (first == last && own && (!plain || value_of(*own) < value_of(*plain))) plain = own;
     }
+  alone_.clear();
+  rest_before_ = {0};
+  unknown_before_ = {0};
   for (std::size_t e = 0; e < now.size(); ++e) {
     std::optional<CostTotals>& plain = plain_[space.list_of(e)];
     if (!plain)
       if (const auto choice = choices_.of(e, ties.stays(e, nullptr), whole))
         plain = space.price_alone(e, *choice);
-    if (plain) prices_.plain[e] = value_of(*plain);
+    alone_.push_back(plain ? value_of(*plain) : kNever);
+    unknown_before_.push_back(unknown_before_.back() + (plain ? 0 : 1));
+    rest_before_.push_back(rest_before_.back() +
+                           (plain ? alone_.back() - per_bit_ * plain_bits_[e] : 0));
   }
 }
 
 std::vector<Cuts::Piece> Cuts::best_cut(const std::vector<Span>& groups) const {
-  const std::size_t n = prices_.now.size();
+  const std::size_t n = now_.size();
   std::vector<std::vector<Piece>> ending(n + 1);
   for (const auto& [first, last] : groups) {
     Piece piece{first, last, true};
-    for (std::size_t e = first; e <= last; ++e) piece.cost += prices_.now[e];
+    for (std::size_t e = first; e <= last; ++e) piece.cost += now_[e];
     ending[last + 1].push_back(piece);
     for (std::size_t e = first; e <= last && first < last; ++e)
-      if (prices_.plain[e]) ending[e + 1].push_back({e, e, false, *prices_.plain[e]});
+      ending[e + 1].push_back({e, e, false, alone_[e]});
   }
   for (std::size_t r = 0; r < runs_.all().size(); ++r) {
     const Run& run = runs_.all()[r];
     const Known& known = known_[class_of_[r]];
-    Piece piece{run.first, run.last, false, std::numeric_limits<double>::infinity()};
-    const FusedRun* best = nullptr;
+    Piece piece{run.first, run.last, false, kNever, &run};
     if (known.built) {
-      piece.cost = prices_.worth(known.cost.energy_j, known.cost.latency_s);
-      best = &*known.built;
+      piece.cost = value_of(known.cost);
+      piece.fused = &*known.built;
     }
     for (const Candidate& candidate : known.best) {
-      // They cost what alike ones do.
-      const double cost = estimate(as_in(run, candidate.fused), candidate.bits, &known);
-      if (!(cost < piece.cost)) continue;
+      const double cost = estimate(run, candidate.bits) + beyond(known, candidate.shape);
+      if (cost >= piece.cost) continue;
       piece.cost = cost;
-      best = &candidate.fused;
+      piece.fused = &candidate.fused;
     }
-    if (best == nullptr) continue;
-    piece.fused = as_in(run, *best);
-    ending[run.last + 1].push_back(std::move(piece));
+    if (piece.fused != nullptr) ending[run.last + 1].push_back(piece);
   }
-  std::vector<double> least(n + 1, std::numeric_limits<double>::infinity());
+  std::vector<double> least(n + 1, kNever);
   std::vector<const Piece*> last(n + 1, nullptr);
   least[0] = 0;
   for (std::size_t end = 1; end <= n; ++end)
@@ -261,24 +267,23 @@ std::optional<Cuts::Part> Cuts::draw(const Genome& now, const Ties& ties, const 
   const std::vector<Span> groups = groups_of(ties, now.size());
   price(now, ties, groups, whole);
   std::optional<Part> best;
-  std::vector<std::int64_t> key_of_best;
-  double most = kLittle * std::accumulate(prices_.now.begin(), prices_.now.end(), 0.0);
+  Key key_of_best;
+  double most = kLittle * std::accumulate(now_.begin(), now_.end(), 0.0);
   Part part;
   double gain = 0;
   bool is_new = false;
   std::size_t group = 0;
   for (const Piece& piece : best_cut(groups)) {
-    for (std::size_t e = piece.first; e <= piece.last; ++e) gain += prices_.now[e];
+    for (std::size_t e = piece.first; e <= piece.last; ++e) gain += now_[e];
     gain -= piece.cost;
     is_new = is_new || !piece.is_now;
-    if (piece.fused) part.runs.push_back(*piece.fused);
+    if (piece.fused != nullptr) part.runs.push_back(as_in(*piece.run, *piece.fused));
     while (groups[group].second < piece.last) ++group;
     if (groups[group].second > piece.last) continue;
     part.last = piece.last;
-    std::vector<std::int64_t> key = {static_cast<std::int64_t>(part.first),
-                                     static_cast<std::int64_t>(part.last)};
+    Key key = {static_cast<std::int64_t>(part.first), static_cast<std::int64_t>(part.last)};
     for (const FusedRun& fused : part.runs) {
-      const std::vector<std::int64_t> own = fused.key();
+      const Key own = fused.key();
       key.insert(key.end(), own.begin(), own.end());
     }
     if (is_new && gain > most && !drawn_.contains(key)) {

@@ -42,36 +42,31 @@ class Cuts {
   void tell(const FusedRun& fused, const std::optional<CostTotals>& cost);
 
  private:
+  using Key = std::vector<std::int64_t>;
+  using Span = std::pair<std::size_t, std::size_t>;
   struct Candidate {
     FusedRun fused;  ///< of the first run
     double bits;     ///< that pass
-    std::vector<std::int64_t> key;
+    Key key, shape;
   };
   /// Runs of Einsums that are alike have one.
   struct Known {
     std::vector<const Run*> runs;
     std::vector<Candidate> best;  ///< some that are not built, best first
     std::optional<FusedRun> built;
-    CostTotals cost;                           ///< of it
-    std::set<std::vector<std::int64_t>> told;  ///< keys
-    /// Of shapes, what they cost beyond the estimate, or how often they cannot be.
-    std::map<std::vector<std::int64_t>, double> beyond;
+    CostTotals cost;  ///< of it
+    std::set<Key> told;
+    std::map<Key, double> beyond;  ///< by shapes: what they cost beyond the estimate
     double least_beyond = std::numeric_limits<double>::infinity();  ///< of all shapes
-    std::map<std::vector<std::int64_t>, int> refused;
+    std::map<Key, int> refused;                                     ///< how often, by shapes
   };
   /// A piece of a cut.
   struct Piece {
     std::size_t first = 0, last = 0;
     bool is_now = false;
     double cost = 0;
-    std::optional<FusedRun> fused = std::nullopt;
-  };
-  /// What things cost at the moment.
-  struct Prices {
-    EinsumChains::Worth worth;
-    double per_bit = 0;                        ///< that passes the outermost memory
-    std::vector<double> now;                   ///< per Einsum
-    std::vector<std::optional<double>> plain;  ///< of those that share nothing
+    const Run* run = nullptr;         ///< to be fused so:
+    const FusedRun* fused = nullptr;  ///< one alike
   };
 
   void look(sampling::RandomSource* random);
@@ -81,23 +76,32 @@ class Cuts {
     return known_[class_of_[static_cast<std::size_t>(&run - runs_.all().data())]];
   }
   double passing(const FusedRun& fused) const;
-  double estimate(const FusedRun& fused, double bits, const Known* known) const;
+  double value_of(const CostTotals& cost) const { return worth_(cost.energy_j, cost.latency_s); }
+  /// Of a run without what alike ones cost beyond it; infinite where an Einsum has no price alone.
+  double estimate(const Run& run, double bits) const;
+  static double beyond(const Known& known, const Key& shape);
   FusedRun as_in(const Run& run, const FusedRun& fused) const;
-  void price(const sampling::Genome& now, const Ties& ties,
-             const std::vector<std::pair<std::size_t, std::size_t>>& groups,
+  void price(const sampling::Genome& now, const Ties& ties, const std::vector<Span>& groups,
              const CostTotals& whole);
-  std::vector<Piece> best_cut(const std::vector<std::pair<std::size_t, std::size_t>>& groups) const;
+  std::vector<Piece> best_cut(const std::vector<Span>& groups) const;
 
   const Runs& runs_;
   const PassingBits& passing_;
   ChainChoices& choices_;
   std::vector<Known> known_;
-  std::vector<std::size_t> class_of_;                         ///< per run
-  std::map<std::uint32_t, std::optional<CostTotals>> plain_;  ///< by list of alike Einsums
-  std::vector<std::pair<sampling::ChoicePtr, std::optional<CostTotals>>> priced_;  ///< per Einsum
-  Prices prices_;
-  std::set<std::vector<std::int64_t>> drawn_;
+  std::vector<std::size_t> class_of_;  ///< per run
   std::size_t n_looks_ = 0;
+  std::set<Key> drawn_;
+  // Per Einsum:
+  std::vector<double> plain_bits_;  ///< that pass where it shares nothing
+  std::vector<std::pair<sampling::ChoicePtr, std::optional<CostTotals>>> priced_;
+  std::map<std::uint32_t, std::optional<CostTotals>> plain_;  ///< alone; by list of alike ones
+  // What things are worth at the moment:
+  EinsumChains::Worth worth_;
+  double per_bit_ = 0;               ///< that passes the outermost memory
+  std::vector<double> now_, alone_;  ///< per Einsum; infinite: it has no price
+  std::vector<double> rest_before_;  ///< of those before the i-th, alone and without what passes
+  std::vector<int> unknown_before_;  ///< how many of them have no price
 };
 
 }  // namespace sluice::chains
