@@ -159,7 +159,7 @@ void Cuts::tell(const FusedRun& fused, const std::optional<CostTotals>& cost) {
     return;
   }
   const double value = value_of(*cost);
-  const double beyond = std::max(0.0, value - estimate(*fused.run, passing(first)));
+  const double beyond = std::max(0.0, value - estimate(*fused.run, passing(first))) / whole_;
   const auto [at, is_new] = own.beyond.try_emplace(shape, beyond);
   at->second = std::min(at->second, beyond);
   own.least_beyond = std::min(own.least_beyond, beyond);
@@ -183,17 +183,18 @@ double Cuts::estimate(const Run& run, double bits) const {
   return rest_before_[run.last + 1] - rest_before_[run.first] + per_bit_ * bits;
 }
 
-double Cuts::beyond(const Known& known, const Key& shape) {
+double Cuts::beyond(const Known& known, const Key& shape) const {
   constexpr double kOfShape = 0.95, kOfOthers = 0.7;  // how much of it is taken to be the same
   const auto own = known.beyond.find(shape);
-  if (own != known.beyond.end()) return kOfShape * own->second;
-  return std::isinf(known.least_beyond) ? 0 : kOfOthers * known.least_beyond;
+  if (own != known.beyond.end()) return kOfShape * own->second * whole_;
+  return std::isinf(known.least_beyond) ? 0 : kOfOthers * known.least_beyond * whole_;
 }
 
 void Cuts::price(const Genome& now, const Ties& ties, const std::vector<Span>& groups,
                  const CostTotals& whole) {
   const sampling::MapSpace& space = runs_.space();
   worth_ = worth(space.options().objectives.front(), whole);
+  whole_ = value_of(whole);
   per_bit_ = worth_of_bit(runs_, worth_);
   now_.clear();
   priced_.resize(now.size());

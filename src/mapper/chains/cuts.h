@@ -56,7 +56,7 @@ class Cuts {
     std::optional<FusedRun> built;
     CostTotals cost;  ///< of it
     std::set<Key> told;
-    std::map<Key, double> beyond;  ///< by shapes: what they cost beyond the estimate
+    std::map<Key, double> beyond;  ///< by shapes: cost beyond the estimate, as a share of the whole
     double least_beyond = std::numeric_limits<double>::infinity();  ///< of all shapes
     std::map<Key, int> refused;                                     ///< how often, by shapes
   };
@@ -79,7 +79,7 @@ class Cuts {
   double value_of(const CostTotals& cost) const { return worth_(cost.energy_j, cost.latency_s); }
   /// Of a run without what alike ones cost beyond it; infinite where an Einsum has no price alone.
   double estimate(const Run& run, double bits) const;
-  static double beyond(const Known& known, const Key& shape);
+  double beyond(const Known& known, const Key& shape) const;
   FusedRun as_in(const Run& run, const FusedRun& fused) const;
   void price(const sampling::Genome& now, const Ties& ties, const std::vector<Span>& groups,
              const CostTotals& whole);
@@ -98,7 +98,7 @@ class Cuts {
   std::map<std::uint32_t, std::optional<CostTotals>> plain_;  ///< alone; by list of alike ones
   // What things are worth at the moment:
   EinsumChains::Worth worth_;
-  double per_bit_ = 0;               ///< that passes the outermost memory
+  double whole_ = 1, per_bit_ = 0;   ///< that passes the outermost memory
   std::vector<double> now_, alone_;  ///< per Einsum; infinite: it has no price
   std::vector<double> rest_before_;  ///< of those before the i-th, alone and without what passes
   std::vector<int> unknown_before_;  ///< how many of them have no price
