@@ -96,7 +96,7 @@ bool Search::may_leave_it() const {
 /// Whether to leave the rest of the budget to walks where a share of the templates is compiled
 /// after so long (s): all that comes then takes at least as long again.
 bool Search::takes_too_long(double seconds, double share) const {
-  constexpr double kMost = 0.3;                               // of the budget
+  constexpr double kMost = 0.3;                                // of the budget
   constexpr double kFirstLook = 0.04, kMostExpectedFirst = 1;  // less is known then
   constexpr double kLook = 0.1, kMostExpected = 0.6;
   if (!may_leave_it()) return false;
