@@ -121,10 +121,51 @@ std::vector<TensorId> tensors_of(const Einsum& einsum) {
   return tensors;
 }
 
+namespace {
+
+/// TensorRoles::rank_classes.
+std::vector<std::vector<std::uint32_t>> rank_classes(const Workload& workload) {
+  std::vector<std::vector<std::uint32_t>> classes;
+  std::vector<std::uint32_t> parent;
+  for (const Tensor& tensor : workload.tensors) {
+    std::vector<std::uint32_t>& own = classes.emplace_back();
+    for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
+      own.push_back(static_cast<std::uint32_t>(parent.size()));
+      parent.push_back(own.back());
+    }
+  }
+  const auto root_of = [&](std::uint32_t rank) {
+    while (parent[rank] != rank) rank = parent[rank] = parent[parent[rank]];
+    return rank;
+  };
+  std::vector<std::pair<RankVariableId, std::uint32_t>> walked;  // by the Einsum's variables
+  for (const Einsum& einsum : workload.einsums) {
+    walked.clear();
+    for (const TensorAccess& access : einsum.accesses)
+      for (std::size_t r = 0; r < access.projection.size(); ++r) {
+        if (access.projection[r].terms.size() != 1) continue;
+        const RankVariableId variable = access.projection[r].terms.front().variable;
+        const std::uint32_t rank = classes[access.tensor.index()][r];
+        const auto known = std::find_if(walked.begin(), walked.end(),
+                                        [&](const auto& own) { return own.first == variable; });
+        if (known == walked.end())
+          walked.emplace_back(variable, rank);
+        else
+          parent[root_of(rank)] = root_of(known->second);
+      }
+  }
+  for (std::vector<std::uint32_t>& own : classes)
+    for (std::uint32_t& rank : own) rank = root_of(rank);
+  return classes;
+}
+
+}  // namespace
+
 TensorRoles tensor_roles(const Workload& workload) {
   TensorRoles roles;
   roles.makers.resize(workload.tensors.size());
   roles.consumers.resize(workload.tensors.size());
+  roles.rank_classes = rank_classes(workload);
   for (std::size_t i = 0; i < workload.einsums.size(); ++i) {
     for (const TensorAccess& access : workload.einsums[i].accesses) {
       const std::size_t t = access.tensor.index();

@@ -134,6 +134,9 @@ std::vector<TensorId> tensors_of(const Einsum& einsum);
 struct TensorRoles {
   std::vector<std::vector<EinsumId>> makers;     ///< per tensor, ascending; more than one: of boxes
   std::vector<std::vector<EinsumId>> consumers;  ///< per tensor, ascending
+  /// per tensor and rank: a number that ranks have in common which an Einsum walks with one
+  /// variable, or which are tied so by way of others
+  std::vector<std::vector<std::uint32_t>> rank_classes;
   bool is_made(TensorId t) const { return !makers[t.index()].empty(); }
   bool has_several_makers(TensorId t) const { return makers[t.index()].size() > 1; }
   /// The one Einsum that makes all of a tensor; none of an input, nor where there are several.

@@ -84,7 +84,7 @@ class TreeBuilder {
     std::vector<std::size_t> open;  // tree loop of each spine loop
     for (std::size_t e = 0; e < paths_.size(); ++e) {
       const Spine next = spine_of(*paths_[e].shape, *paths_[e].compatibility);
-      const std::optional<Match> match = match_spines(spine, next);
+      const std::optional<Match> match = match_spines(spine, next, problem_.roles);
       SLUICE_CHECK(match.has_value(), "joined pmappings no longer match");
       std::vector<std::size_t> all;
       for (std::size_t i = 0; i < match->loops.size(); ++i) {

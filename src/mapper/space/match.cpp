@@ -21,8 +21,8 @@ std::vector<std::size_t> stops(const Spine& spine) {
 
 class Matcher {
  public:
-  Matcher(const Spine& prefix, const Spine& next)
-      : prefix_(prefix), next_(next), to_next_(prefix.loops.size(), -1) {}
+  Matcher(const Spine& prefix, const Spine& next, const TensorRoles& roles)
+      : prefix_(prefix), next_(next), roles_(roles), to_next_(prefix.loops.size(), -1) {}
 
   std::optional<Match> run() {
     if (next_.loops.size() < prefix_.loops.size()) return std::nullopt;
@@ -70,12 +70,27 @@ class Matcher {
   }
 
   bool match_loop(std::size_t l, std::size_t first, std::size_t last, const LiveTensor* tensor) {
+    const auto own = class_of(prefix_.loops[l]);
+    std::optional<std::size_t> best;
+    int best_likeness = -1;
     for (std::size_t r = first; r < last; ++r) {
       if (!may_match(l, r, tensor)) continue;
-      to_next_[l] = static_cast<std::int32_t>(r);
-      return true;
+      const auto theirs = class_of(next_.loops[r]);
+      const int likeness = !own || !theirs ? 1 : *own == *theirs ? 2 : 0;
+      if (likeness <= best_likeness) continue;
+      best_likeness = likeness;
+      best = r;
     }
-    return false;
+    if (best) to_next_[l] = static_cast<std::int32_t>(*best);
+    return best.has_value();
+  }
+
+  /// Of the rank that a loop walks (TensorRoles::rank_classes); nothing where none of its tensors
+  /// says.
+  std::optional<std::uint32_t> class_of(const SpineLoop& loop) const {
+    for (const auto& [tensor, rank] : loop.ranks)
+      if (rank >= 0) return roles_.rank_classes[tensor.index()][static_cast<std::size_t>(rank)];
+    return std::nullopt;
   }
 
   bool may_match(std::size_t l, std::size_t r, const LiveTensor* tensor) const {
@@ -175,14 +190,16 @@ class Matcher {
 
   const Spine& prefix_;
   const Spine& next_;
+  const TensorRoles& roles_;
   std::size_t covered_ = 0;
   std::vector<std::int32_t> to_next_;
 };
 
 }  // namespace
 
-std::optional<Match> match_spines(const Spine& prefix, const Spine& next) {
-  return Matcher(prefix, next).run();
+std::optional<Match> match_spines(const Spine& prefix, const Spine& next,
+                                  const TensorRoles& roles) {
+  return Matcher(prefix, next, roles).run();
 }
 
 }  // namespace sluice::fused

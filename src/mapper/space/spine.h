@@ -70,8 +70,10 @@ struct Match {
   std::vector<bool> stop_before;
 };
 
-/// Whether the next Einsum can stand under all open loops of the prefix (docs/mappers.md).
-std::optional<Match> match_spines(const Spine& prefix, const Spine& next);
+/// Whether the next Einsum can stand under all open loops of the prefix (docs/mappers.md). Of loops
+/// that might be one, as no tensor under both tells them apart, those over ranks that other Einsums
+/// walk together are (`roles`).
+std::optional<Match> match_spines(const Spine& prefix, const Spine& next, const TensorRoles& roles);
 
 /// The number of joined loops above the reservation of a tensor that is alive while the next Einsum
 /// runs: those above its node, or above the loop that carries it from step to step. That one stands

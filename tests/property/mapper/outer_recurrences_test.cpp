@@ -105,6 +105,14 @@ TEST(OuterRecurrences, CopiesOfWhatOnlyTheStepsUseStandAboveAStateThatOthersRead
       workload_of("I: 2, M: 2", kTwo + "  - \"D[i,m] = exp(A[i+1,m])\"\n") + arch);
 }
 
+// What Z makes is held below the loops while B is made, which no tensor ties to Z: of loops equally
+// long, those are one over which the last Einsum will read both.
+TEST(OuterRecurrences, LoopsOfEinsumsThatALaterOneTiesAreTheSame) {
+  expect_brute_force_agreement(
+      workload_of("I: 2, M: 2", "  - \"C[i,m] = exp(X[i,m])\"\n" + kTwo) +
+      arch_of_states("~Intermediates", "size: 32, tensors: {keep: ~Main, may_keep: All}"));
+}
+
 /// Main does not keep `away`, which stands in a memory of its own below it.
 std::string arch_with_second_home(const std::string& away, const std::string& size) {
   std::string arch = arch_of_states("~" + away, "size: 64, tensors: {may_keep: ~" + away + "}");

@@ -23,6 +23,7 @@ class Connector {
     TensorUses& uses = graph_.uses;
     uses.last.assign(problem.workload.tensors.size(), 0);
     uses.last_copied = uses.last;
+    uses.roles = &problem.roles;
     for (std::size_t e = 0; e < layers_.size(); ++e) {
       const std::vector<LocalTensor>& tensors = layers_[e].shape->tensors;
       for (const LocalTensor& tensor : tensors) {

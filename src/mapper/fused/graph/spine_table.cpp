@@ -164,7 +164,7 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
 std::optional<SpineJoiner::Case> SpineJoiner::work_out(const Spine& prefix, const Spine& next,
                                                        std::size_t einsum) const {
   Case result;
-  const std::optional<Match> match = match_spines(prefix, next);
+  const std::optional<Match> match = match_spines(prefix, next, *uses_->roles);
   if (!match) return std::nullopt;
   const JoinedSpine joined = join_spines(prefix, next, *match, uses_->last, einsum);
   if (!joined.connected) return std::nullopt;

@@ -99,6 +99,7 @@ struct AliveTensor;
 struct TensorUses {
   std::vector<std::size_t> last;         ///< the last Einsum that uses it, as in join_spines
   std::vector<std::size_t> last_copied;  ///< the last Einsum that copies it; 0: none
+  const TensorRoles* roles = nullptr;    ///< of the workload, which is to outlive it
 };
 
 /// Joins spines by number, for one thread. Whether and how two spines match depends on their

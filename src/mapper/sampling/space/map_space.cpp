@@ -247,7 +247,7 @@ std::optional<CostTotals> MapSpace::price_alone(std::size_t e, const EinsumChoic
 
 std::optional<fused::Spine> MapSpace::join(const fused::Spine& prefix, std::size_t e,
                                            const EinsumChoice& choice) const {
-  const auto match = fused::match_spines(prefix, choice.spine);
+  const auto match = fused::match_spines(prefix, choice.spine, problem_.roles);
   if (!match) return std::nullopt;
   fused::JoinedSpine joined = fused::join_spines(prefix, choice.spine, *match, last_use_, e);
   if (!joined.connected) return std::nullopt;
