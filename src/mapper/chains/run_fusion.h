@@ -20,8 +20,9 @@ namespace sluice::chains {
 /// Puts what neighbouring Einsums exchange with each other alone into an inner memory, below loops
 /// that all of them share. Others that exchanged something with them below loops take it from the
 /// outermost memory again. One Einsum after the other never comes there, as each must change with
-/// all others. Which Einsums, memory and loops is drawn at random: of several, what keeps most bits
-/// from the outermost memory for each Einsum that changes.
+/// all others. Which Einsums, memory and loops follows from the best cut of
+/// them all, as far as that helps, or is drawn at random: of several, what keeps most bits from the
+/// outermost memory for each Einsum that changes.
 class RunFusion {
  public:
   /// All must outlive it.

@@ -344,9 +344,9 @@ class Polish {
     if (space_.joins(changed)) settle(std::move(changed), tries, progress);
   }
 
-  /// Anneals the Einsums that have changed, each by itself, and takes them, if the whole is better:
-  /// whether it did.
-  /// What a first look finds far from good is not worth more, where prices are quick.
+  /// Anneals the Einsums that have changed (none of more than `most`), each by itself, and takes
+  /// them, if the whole is better: whether it did. What a first look finds far from good is not
+  /// worth more, where prices are quick.
   bool settle(Genome changed, int tries, const Progress& progress, std::size_t most = 8) {
     if (differing(now_, changed).size() > most) return false;
     if (prices_.knows_all()) {
