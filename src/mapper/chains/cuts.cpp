@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <variant>
 
 namespace sluice::chains {
 namespace {
@@ -16,25 +15,6 @@ using sampling::RandomSource;
 constexpr double kLittle = 1e-4;  // share of all costs
 constexpr int kMostRefused = 2;   // of one shape
 constexpr double kNever = std::numeric_limits<double>::infinity();
-using Span = std::pair<std::size_t, std::size_t>;
-
-/// Neighbours that change together now: Einsums of one class, and all between them.
-std::vector<Span> groups_of(const Ties& ties, std::size_t n) {
-  std::map<std::size_t, Span> spans;
-  for (std::size_t e = 0; e < n; ++e)
-    spans.try_emplace(ties.class_of(e), e, e).first->second.second = e;
-  std::vector<Span> all;
-  for (const auto& [number, span] : spans) all.push_back(span);
-  std::sort(all.begin(), all.end());
-  std::vector<Span> groups;
-  for (const Span& own : all) {
-    if (!groups.empty() && own.first <= groups.back().second)
-      groups.back().second = std::max(groups.back().second, own.second);
-    else
-      groups.push_back(own);
-  }
-  return groups;
-}
 
 /// What a bit that passes the outermost memory is worth: the mean of reading and writing one.
 double worth_of_bit(const Runs& runs, const EinsumChains::Worth& worth) {
@@ -80,28 +60,18 @@ Cuts::Cuts(const Runs& runs, const PassingBits& passing, ChainChoices* choices)
     key.push_back(-1);
     for (const ComponentId memory : run.memories) add(&key, memory.index());
     const auto [at, is_new] = numbers.try_emplace(std::move(key), known_.size());
-    if (is_new) known_.emplace_back();
-    known_[at->second].runs.push_back(&run);
+    if (is_new) known_.emplace_back().first = &run;
     class_of_.push_back(at->second);
   }
   for (std::size_t e = 0; e < runs.space().n_einsums(); ++e)
-    plain_bits_.push_back(passing.of(e, {}, {}, std::nullopt));
+    plain_bits_.push_back(passing.of(e, ChainSteps(), std::nullopt));
 }
 
 double Cuts::passing(const FusedRun& fused) const {
   const double left = runs_.room(*fused.run, fused.memory) - fused.held_bits(runs_);
   double sum = 0;
-  for (std::size_t e = fused.run->first; e <= fused.run->last; ++e) {
-    std::vector<TensorId> inner;
-    PassingBits::Loops loops;
-    for (const auto& step : fused.steps_of(e, runs_)) {
-      if (const auto* node = std::get_if<ChainNode>(&step))
-        inner.push_back(node->tensor);
-      else if (const auto& loop = std::get<ChainLoop>(step); !loop.spatial)
-        loops.emplace_back(loop.variable, loop.trips);
-    }
-    sum += passing_.of(e, inner, loops, {{fused.memory, left}});
-  }
+  for (std::size_t e = fused.run->first; e <= fused.run->last; ++e)
+    sum += passing_.of(e, fused.steps_of(e, runs_), {{fused.memory, left}});
   return sum;
 }
 
@@ -123,7 +93,7 @@ void Cuts::take(std::optional<FusedRun> fused, Known* known) const {
 }
 
 void Cuts::look(int n_drawn, int n_varied, Known* known, RandomSource* random) const {
-  const Run& run = *known->runs.front();
+  const Run& run = *known->first;
   for (int i = 0; i < n_drawn; ++i)
     take(draw_fused(runs_, run, random->pick(run.memories), random), known);
   for (int i = 0; i < n_varied && !known->best.empty(); ++i)
@@ -135,7 +105,7 @@ void Cuts::look(RandomSource* random) {
   constexpr int kDrawn = 8, kVaried = 24, kFewVaried = 8, kMost = 4096, kMostAgain = 512;
   constexpr double kSome = 0.125;
   const auto n = static_cast<double>(known_.size());
-  const bool is_first = n_looks_++ == 0;
+  const bool is_first = !std::exchange(has_looked_, true);
   const double share = std::min(1.0, kMost / (n * (kDrawn + kVaried)));
   const double some = std::min(kSome, kMostAgain / (n * (1 + kFewVaried)));
   const auto part = [&](int all) { return std::max(1, static_cast<int>(share * all)); };
@@ -149,7 +119,7 @@ void Cuts::look(RandomSource* random) {
 
 void Cuts::tell(const FusedRun& fused, const std::optional<CostTotals>& cost) {
   Known& own = known(*fused.run);
-  FusedRun first = as_in(*own.runs.front(), fused);
+  FusedRun first = as_in(*own.first, fused);
   const Key key = first.key(), shape = first.shape();
   std::erase_if(own.best, [&](const Candidate& candidate) { return candidate.key == key; });
   own.told.insert(key);
@@ -265,7 +235,7 @@ std::vector<Cuts::Piece> Cuts::best_cut(const std::vector<Span>& groups) const {
 std::optional<Cuts::Part> Cuts::draw(const Genome& now, const Ties& ties, const CostTotals& whole,
                                      RandomSource* random) {
   look(random);
-  const std::vector<Span> groups = groups_of(ties, now.size());
+  const std::vector<Span> groups = ties.groups();
   price(now, ties, groups, whole);
   std::optional<Part> best;
   Key key_of_best;

@@ -43,7 +43,7 @@ class Cuts {
 
  private:
   using Key = std::vector<std::int64_t>;
-  using Span = std::pair<std::size_t, std::size_t>;
+  using Span = Ties::Span;
   struct Candidate {
     FusedRun fused;  ///< of the first run
     double bits;     ///< that pass
@@ -51,7 +51,7 @@ class Cuts {
   };
   /// Runs of Einsums that are alike have one.
   struct Known {
-    std::vector<const Run*> runs;
+    const Run* first = nullptr;
     std::vector<Candidate> best;  ///< some that are not built, best first
     std::optional<FusedRun> built;
     CostTotals cost;  ///< of it
@@ -90,7 +90,7 @@ class Cuts {
   ChainChoices& choices_;
   std::vector<Known> known_;
   std::vector<std::size_t> class_of_;  ///< per run
-  std::size_t n_looks_ = 0;
+  bool has_looked_ = false;
   std::set<Key> drawn_;
   // Per Einsum:
   std::vector<double> plain_bits_;  ///< that pass where it shares nothing

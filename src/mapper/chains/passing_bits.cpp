@@ -1,6 +1,7 @@
 #include "passing_bits.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "model/bind/index_extent.h"
 #include "model/bind/operand_costs.h"
@@ -70,6 +71,19 @@ double PassingBits::of(std::size_t e, const std::vector<TensorId>& inner, const 
     sum += passing;
   }
   return sum;
+}
+
+double PassingBits::of(std::size_t e, const ChainSteps& exchanged,
+                       const std::optional<Inside>& inside) const {
+  std::vector<TensorId> inner;
+  Loops loops;
+  for (const auto& step : exchanged) {
+    if (const auto* node = std::get_if<ChainNode>(&step))
+      inner.push_back(node->tensor);
+    else if (const auto& loop = std::get<ChainLoop>(step); !loop.spatial)
+      loops.emplace_back(loop.variable, loop.trips);
+  }
+  return of(e, inner, loops, inside);
 }
 
 double PassingBits::of(std::size_t e, const fused::Compatibility& now) const {

@@ -90,13 +90,7 @@ double RunFusion::gain(const Genome& now, const FusedRun& fused, const Ties& tie
   const Run& run = *fused.run;
   const auto gained = [&](std::size_t e, const Exchange& exchange,
                           const std::optional<PassingBits::Inside>& inside) {
-    std::vector<TensorId> inner;
-    for (const auto& [tensor, memory] : exchange.backings) inner.push_back(tensor);
-    PassingBits::Loops loops;
-    for (const auto& step : exchange.outermost)
-      if (const auto* loop = std::get_if<ChainLoop>(&step); loop != nullptr && !loop->spatial)
-        loops.emplace_back(loop->variable, loop->trips);
-    return passing_.of(e, now[e]->compatibility) - passing_.of(e, inner, loops, inside);
+    return passing_.of(e, now[e]->compatibility) - passing_.of(e, exchange.outermost, inside);
   };
   const double left = runs_.room(run, fused.memory) - fused.held_bits(runs_);
   double sum = 0;

@@ -1,5 +1,8 @@
 #include "ties.h"
 
+#include <algorithm>
+#include <map>
+
 namespace sluice::chains {
 
 Ties::Ties(const BoundProblem& problem, std::optional<ComponentId> outermost,
@@ -16,6 +19,23 @@ Ties::Ties(const BoundProblem& problem, std::optional<ComponentId> outermost,
       }
       for (const EinsumId user : problem.roles.users(tensor)) classes_.join(e, user.index());
     }
+}
+
+std::vector<Ties::Span> Ties::groups() const {
+  std::map<std::size_t, Span> spans;
+  for (std::size_t e = 0; e < stay_.size(); ++e)
+    spans.try_emplace(class_of(e), e, e).first->second.second = e;
+  std::vector<Span> all;
+  for (const auto& [number, span] : spans) all.push_back(span);
+  std::sort(all.begin(), all.end());
+  std::vector<Span> groups;
+  for (const Span& own : all) {
+    if (!groups.empty() && own.first <= groups.back().second)
+      groups.back().second = std::max(groups.back().second, own.second);
+    else
+      groups.push_back(own);
+  }
+  return groups;
 }
 
 Exchange Ties::stays(std::size_t einsum, const Run* run) const {
