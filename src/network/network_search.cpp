@@ -105,9 +105,11 @@ void anneal(const BoundProblem& problem, MapperOptions options, const MapperCont
   found->search.mappings_considered += other->search.mappings_evaluated;
   found->cancelled |= other->cancelled;
   const Objective objective = options.objectives.front();
-  if (has_mapping(other) &&
-      value_of(other, objective) < objective_value(objective, found->mappings.front().cost))
-    found->mappings = other->mappings;
+  const double best = value_of(other, objective);
+  if (best >= objective_value(objective, found->mappings.front().cost)) return;
+  found->mappings = other->mappings;
+  // One of another space may be below a bound of the first.
+  if (best < found->guarantee.bound) found->guarantee = other->guarantee;
 }
 
 /// The mapper that was chosen, and the next one: of a budget that has a look first, and if it did

@@ -199,10 +199,10 @@ constexpr PruningRule kPruningRules[] = {
     {"chains", &PruningRules::chains},
 };
 
-std::string pruning_rule_names() {
-  std::vector<std::string_view> names;
-  for (const PruningRule& rule : kPruningRules) names.push_back(rule.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+std::vector<std::string> pruning_rule_names() {
+  std::vector<std::string> names;
+  for (const PruningRule& rule : kPruningRules) names.emplace_back(rule.name);
+  return names;
 }
 
 SetResult set_disabled_rules(MapperOptions& options, const std::string& text) {
@@ -211,7 +211,10 @@ SetResult set_disabled_rules(MapperOptions& options, const std::string& text) {
        text == "none" ? std::vector<std::string>{} : split_at_commas(text)) {
     const auto* rule = std::find_if(std::begin(kPruningRules), std::end(kPruningRules),
                                     [&](const PruningRule& r) { return r.name == name; });
-    if (rule == std::end(kPruningRules)) return expected_one_of("some of " + pruning_rule_names());
+    if (rule == std::end(kPruningRules))
+      return expected_one_of(
+          fmt::format("none, or some of {}", fmt::join(pruning_rule_names(), ", ")), name,
+          pruning_rule_names());
     rules.*(rule->field) = false;
   }
   options.pruning = rules;
@@ -348,7 +351,7 @@ std::vector<MapperOption> make_table() {
        set_memory, memory_text},
       {"seed", "integer", "0 … 2^64 - 1", "Seed of every random choice", set_seed,
        [](const Options& o) { return std::to_string(o.seed); }},
-      {"disable_rules", "choices", pruning_rule_names() + "; none",
+      {"disable_rules", "choices", fmt::format("{}; none", fmt::join(pruning_rule_names(), ", ")),
        "Switch off pruning rules, to check that the optimum does not move", set_disabled_rules,
        disabled_rules_text},
   };

@@ -93,7 +93,12 @@ TEST(OptionsTable, SwitchesOffPruningRulesByName) {
   EXPECT_FALSE(options.pruning.bounds);
   EXPECT_FALSE(options.pruning.dominance);
   EXPECT_TRUE(options.pruning.convex_hull);
-  EXPECT_FALSE(set(options, "disable_rules", "everything"));
+  EXPECT_EQ(set(options, "disable_rules", "dominanc").error(),
+            "expected none, or some of dominance, convex_hull, bounds, isomorphic_einsums, "
+            "reservation_relevance, dead_ends, graph_first, held_bounds, redundant_templates, "
+            "chains; did you mean 'dominance'?");
+  ASSERT_TRUE(set(options, "disable_rules", "none"));
+  EXPECT_TRUE(options.pruning.bounds);
 }
 
 TEST(OptionsTable, MakesFlagsOfNames) {
