@@ -125,6 +125,21 @@ bool shares_reservation(const LiveTensor& holder, const LiveTensor& tensor) {
              std::tuple(tensor.level, tensor.copies, tensor.id);
 }
 
+std::vector<Stay> stays_after(const std::vector<LiveTensor>& alive,
+                              const std::vector<std::size_t>& last_use, std::size_t einsum) {
+  const auto is_needed = [&](const LiveTensor& tensor) {
+    return last_use[tensor.id.index()] > einsum;
+  };
+  std::vector<Stay> result;
+  for (const LiveTensor& tensor : alive) {
+    const bool gives_room = std::any_of(alive.begin(), alive.end(), [&](const LiveTensor& other) {
+      return is_needed(other) && other.level > tensor.level && shares_reservation(tensor, other);
+    });
+    result.push_back(is_needed(tensor) ? Stay::kNeeded : gives_room ? Stay::kForRoom : Stay::kNo);
+  }
+  return result;
+}
+
 std::int32_t rank_of(const SpineLoop& loop, TensorId tensor) {
   for (const auto& [id, rank] : loop.ranks)
     if (id == tensor) return rank;
@@ -264,11 +279,13 @@ JoinedSpine join_spines(const Spine& prefix, const Spine& next, const Match& mat
                         const std::vector<std::size_t>& last_use, std::size_t einsum) {
   JoinedSpine result;
   std::size_t depth = 0;
-  for (const LiveTensor& tensor : alive_during(prefix, next)) {
-    if (last_use[tensor.id.index()] <= einsum) continue;
-    result.spine.live.push_back(tensor);
+  const std::vector<LiveTensor> alive = alive_during(prefix, next);
+  const std::vector<Stay> stays = stays_after(alive, last_use, einsum);
+  for (const Stay stay : {Stay::kNeeded, Stay::kForRoom})
+    for (std::size_t i = 0; i < alive.size(); ++i)
+      if (stays[i] == stay) result.spine.live.push_back(alive[i]);
+  for (const LiveTensor& tensor : result.spine.live)
     if (!tensor.persistent) depth = std::max<std::size_t>(depth, tensor.level);
-  }
   const std::optional<std::size_t> steps = steps_that_go_on(prefix, next, match);
   if (next.recurrence_goes_on && !match.loops.empty())
     depth = std::max(depth, steps.value_or(0) + 1);

@@ -52,7 +52,9 @@ struct LiveTensor {
 struct Spine {
   std::vector<SpineLoop> loops;
   std::vector<bool> stop_before;  ///< per loop: may not be permuted with the one above it
-  std::vector<LiveTensor> live;   ///< ascending by tensor
+  /// Those that a later Einsum needs, then those that stay for their room alone (stays_after); each
+  /// ascending by tensor.
+  std::vector<LiveTensor> live;
   /// Of a next Einsum: it stands under the loop over the steps of the Einsums before.
   bool continues_recurrence = false;
   /// Of a next Einsum: so does the one after it.
@@ -95,6 +97,19 @@ std::vector<LiveTensor> alive_during(const Spine& prefix, const Spine& next);
 /// another, as far as that is as large; one with a persistent copy has that taken off already
 /// (Backing::kept_by).
 bool shares_reservation(const LiveTensor& holder, const LiveTensor& tensor);
+
+/// Whether a tensor that is alive while an Einsum runs stays in the spine.
+enum class Stay : std::uint8_t {
+  kNo,
+  kNeeded,  ///< a later Einsum uses it
+  /// One that is needed lies in its reservation, below further loops: these stay open, and so does
+  /// its node above them.
+  kForRoom,
+};
+
+/// Per tensor of those alive while Einsum number `einsum` runs; `last_use` per tensor.
+std::vector<Stay> stays_after(const std::vector<LiveTensor>& alive,
+                              const std::vector<std::size_t>& last_use, std::size_t einsum);
 
 struct JoinedSpine {
   /// False: Einsums under one loop would never exchange anything below it, so that they have no

@@ -10,7 +10,7 @@
 
 namespace sluice::fused {
 
-/// Many spines with the same live tensors, in flat arrays.
+/// Many spines in flat arrays.
 class SpineList {
  public:
   std::size_t size() const { return structures_.size(); }
@@ -18,24 +18,24 @@ class SpineList {
   SpineView operator[](std::size_t i) const {
     return {structures_[i],
             {extents_.data() + first_extent_[i], first_extent_[i + 1] - first_extent_[i]},
-            {exchanges_.data() + i * n_live_, n_live_},
-            {bits_.data() + i * n_live_, n_live_}};
+            {exchanges_.data() + first_live_[i], first_live_[i + 1] - first_live_[i]},
+            {bits_.data() + first_live_[i], first_live_[i + 1] - first_live_[i]}};
   }
 
   void add(const SpineView& spine) {
-    n_live_ = spine.exchanges.size();
     structures_.push_back(spine.structure);
     extents_.insert(extents_.end(), spine.extents.begin(), spine.extents.end());
     first_extent_.push_back(extents_.size());
     exchanges_.insert(exchanges_.end(), spine.exchanges.begin(), spine.exchanges.end());
     bits_.insert(bits_.end(), spine.bits.begin(), spine.bits.end());
+    first_live_.push_back(exchanges_.size());
   }
 
  private:
-  std::size_t n_live_ = 0;
   std::vector<std::uint32_t> structures_;
   std::vector<std::size_t> first_extent_{0};
   std::vector<std::uint32_t> extents_;
+  std::vector<std::size_t> first_live_{0};
   std::vector<std::uint64_t> exchanges_;
   std::vector<double> bits_;
 };

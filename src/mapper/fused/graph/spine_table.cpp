@@ -130,9 +130,7 @@ bool SpineJoiner::is_told_apart(const LiveTensor& tensor, const AliveTensor& ali
 std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spine& next,
                                                  const Match& match, std::size_t einsum) const {
   const std::vector<LiveTensor> all = alive_during(prefix, next);
-  const auto stays = [&](const LiveTensor& tensor) {
-    return uses_->last[tensor.id.index()] > einsum;
-  };
+  const std::vector<Stay> stays = stays_after(all, uses_->last, einsum);
   std::vector<AliveTensor> result;
   for (const LiveTensor& tensor : all) {
     AliveTensor& own = result.emplace_back();
@@ -141,7 +139,7 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
     own.position = static_cast<std::uint32_t>(own.before ? before - prefix.live.data()
                                                          : fused::find_live(next, tensor.id) -
                                                                next.live.data());
-    own.stays = stays(tensor);
+    own.stays = stays[result.size() - 1];
     own.persistent = tensor.persistent;
     own.alone = true;
     own.only_one = true;
@@ -152,11 +150,11 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
       const LiveTensor& other = all[i];
       if (other.id == tensor.id || other.origin != tensor.origin) continue;
       own.only_one = false;
-      if (stays(other)) own.alone = false;
+      if (stays[i] != Stay::kNo) own.alone = false;
       if (shares_reservation(other, tensor)) own.holders.push_back(i);
     }
     own.apart_before = own.before && tensor.told_apart;
-    own.apart_after = own.stays && is_told_apart(tensor, own, einsum);
+    own.apart_after = own.stays != Stay::kNo && is_told_apart(tensor, own, einsum);
   }
   return result;
 }
@@ -224,11 +222,12 @@ void SpineJoiner::join(const Case& found, const SpineView& prefix, const SpineVi
   for (const auto& [left, right] : found.loops)
     joined->extents.push_back(left >= 0 ? prefix.extents[static_cast<std::size_t>(left)]
                                         : next.extents[static_cast<std::size_t>(right)]);
-  for (const AliveTensor& tensor : found.alive) {
-    if (!tensor.stays) continue;
-    joined->exchanges.push_back((tensor.before ? prefix : next).exchanges[tensor.position]);
-    joined->bits.push_back(bits_of(tensor, prefix, next));
-  }
+  for (const Stay stay : {Stay::kNeeded, Stay::kForRoom})
+    for (const AliveTensor& tensor : found.alive) {
+      if (tensor.stays != stay) continue;
+      joined->exchanges.push_back((tensor.before ? prefix : next).exchanges[tensor.position]);
+      joined->bits.push_back(bits_of(tensor, prefix, next));
+    }
 }
 
 void SpineJoiner::settle(Case* found, CompactSpine* joined) {

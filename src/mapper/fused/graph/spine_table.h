@@ -137,7 +137,7 @@ class SpineJoiner {
 /// A tensor that is alive while an Einsum runs that is joined to a spine.
 struct AliveTensor {
   bool before;  ///< alive before it, too
-  bool stays;   ///< and after it
+  Stay stays;   ///< and after it
   bool persistent;
   bool alone;                      ///< no other that stays is in the same reservation
   bool only_one;                   ///< no other that is alive is in it
@@ -171,7 +171,7 @@ inline double own_bits(const SpineJoiner::Case& found, const AliveTensor& tensor
                        const SpineView& prefix, const SpineView& next) {
   double common = 0;
   for (const std::uint32_t i : tensor.holders)
-    if (const AliveTensor& holder = found.alive[i]; !after || holder.stays)
+    if (const AliveTensor& holder = found.alive[i]; !after || holder.stays != Stay::kNo)
       common = std::max(common, bits_of(holder, prefix, next));
   return std::max(0.0, bits_of(tensor, prefix, next) - common);
 }

@@ -38,7 +38,7 @@ const JoinPlan& JoinPlanner::plan(const SpineView& prefix, const SpineView& next
       }
       const std::size_t at = m * levels + tensor.level;
       plan_.during[at] += bits;
-      if (!tensor.stays) continue;
+      if (tensor.stays == Stay::kNo) continue;
       plan_.after[at] += own_bits(found, tensor, true, prefix, next);
       if (tensor.alone && uses_.last_copied[tensor.id.index()] <= einsum)
         plan_.alone[at] += bits_of(tensor, prefix, next);
