@@ -168,7 +168,7 @@ GraphOptions Search::graph_options() const {
   graph_options.cancel = control_.cancel;
   graph_options.leftovers = control_.leftovers;
   graph_options.threads = options_.threads;
-  graph_options.bound.active = limit_ > 0;
+  graph_options.bound.active = knows_limit();
   graph_options.bound.limit = limit_;
   graph_options.bound.objective = options_.objectives.front();
   return graph_options;
@@ -262,7 +262,7 @@ EnergyLatency Search::least_by_bounds(std::size_t e) const {
 std::vector<EnergyLatency> Search::known_costs() const {
   const double infinite = std::numeric_limits<double>::infinity();
   std::vector<EnergyLatency> known(shapes_.size(), {infinite, infinite});
-  if (limit_ == 0) return known;
+  if (!knows_limit()) return known;
   for (std::size_t e = 0; e < tables_.size(); ++e)
     for (const PmappingGroup& group : tables_[e]->groups)
       for (std::size_t i = 0; i < group.size(); ++i) {
@@ -288,7 +288,7 @@ std::vector<EnergyLatency> Search::known_costs() const {
 /// walks find on the way is often worse than a scout's.
 bool Search::starts_near_bound() const {
   constexpr double kNear = 1.25;
-  return starts_from_mapping_ && limit_ > 0 && limit_ <= kNear * bound_of_all();
+  return starts_from_mapping_ && knows_limit() && limit_ <= kNear * bound_of_all();
 }
 
 /// What each Einsum costs at least: by bounds, or, where some of what it costs is known, by a
@@ -319,8 +319,7 @@ double Search::bound_of_all() const {
     sum.latency += least.latency;
   }
   const double all = objective_value(options_.objectives.front(), sum.energy, sum.latency);
-  double open = std::min(open_bound_, met_objective_.load());
-  if (limit_ > 0) open = std::min(open, limit_);
+  const double open = std::min({open_bound_, met_objective_.load(), limit_});
   return std::isfinite(open) ? std::max(all, open / kAboveRounding / kAboveRounding) : all;
 }
 
@@ -331,7 +330,7 @@ void Search::tell_bound() const {
 
 /// Takes what bounds all mappings before there is a graph; none: nobody asks for it.
 std::function<void(double)> Search::least_teller() {
-  if (!control_.bound || !bounds_apply() || limit_ == 0) return {};
+  if (!control_.bound || !bounds_apply() || !knows_limit()) return {};
   return [this](double least) {
     open_bound_ = std::max(open_bound_, std::min(least, limit_));
     tell_bound();
@@ -345,7 +344,7 @@ std::vector<SearchBound> Search::bounds() {
   std::vector<SearchBound> result(shapes_.size());
   EnergyLatency before, behind;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    result[e].active = limit_ > 0;
+    result[e].active = knows_limit();
     result[e].limit = limit_;
     result[e].objective = options_.objectives.front();
     result[e].own = {least_[e].energy / kAboveRounding, least_[e].latency / kAboveRounding};
@@ -367,7 +366,7 @@ std::vector<SearchBound> Search::bounds() {
 void Search::take_incumbent() {
   if (!uses_incumbent()) return;
   SearchBound bound{
-      .active = limit_ > 0, .objective = options_.objectives.front(), .limit = limit_};
+      .active = knows_limit(), .objective = options_.objectives.front(), .limit = limit_};
   bound.tighten(control_.incumbent->objective());
   if (bound.limit == limit_) return;
   limit_ = bound.limit;
@@ -408,9 +407,8 @@ void Search::scout() {
   explore(bounds, is_whole() ? kWholeBeam : kTileBeam);
   const JoinResult join = this->join(kJoinBeam);
   for (const JoinedMapping& mapping : join.mappings) {
-    const double value =
-        objective_value(options_.objectives.front(), mapping.energy, mapping.latency);
-    if (limit_ == 0 || value < limit_) limit_ = value;
+    limit_ = std::min(limit_, objective_value(options_.objectives.front(), mapping.energy,
+                                              mapping.latency));
   }
   if (may_end_early() && !join.mappings.empty()) offer(finish(select(join.mappings).front()));
   limit_ *= kAboveRounding / (1 + epsilon());
@@ -419,11 +417,10 @@ void Search::scout() {
 
 /// The known mapping is not in hand here, so what is as good must be found again.
 void Search::take_known() {
-  const double known = control_.known_objective.value_or(0) * kAboveRounding;
-  if (known > 0 && (limit_ == 0 || known < limit_)) {
-    limit_ = known;
-    is_limit_known_ = true;
-  }
+  const auto known = control_.known_objective;
+  if (!known || *known * kAboveRounding >= limit_) return;
+  limit_ = *known * kAboveRounding;
+  is_limit_known_ = true;
 }
 
 JoinContext Search::join_context(const ExchangeGraph& graph) const {
@@ -562,7 +559,7 @@ MapperResult Search::nothing_yet(double seconds) const {
 
 /// Whether a mapping is known that the paths through the graph of exchanges must beat.
 bool Search::knows_mapping() const {
-  return shapes_.size() > 1 && limit_ > 0 && options_.pruning.dead_ends;
+  return shapes_.size() > 1 && knows_limit() && options_.pruning.dead_ends;
 }
 
 /// Whether the graph comes before the prices.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -70,6 +72,7 @@ class Search {
   static void keep_agreed(const ExchangeRequest& request, ExchangeSpace* space);
   void find_starts(const TileSearchContext& context);
   std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) const;
+  bool knows_limit() const { return std::isfinite(limit_); }
   bool knows_mapping() const;
   bool follows_paths() const;
   double rows_to_price(std::size_t e) const;
@@ -128,7 +131,8 @@ class Search {
   std::vector<std::vector<CompiledTemplate>> compiled_;     // per Einsum (of equal ones the first)
   std::shared_ptr<std::vector<StateTables>> state_tables_;  // per Einsum; those of its draws, too
   std::vector<ExchangeSpace> spaces_;                       // per Einsum (of equal ones the first)
-  double limit_ = 0;                                        // objective of a known mapping, 0: none
+  /// The objective of a known mapping; infinite: none is known.
+  double limit_ = std::numeric_limits<double>::infinity();
   bool is_limit_known_ = false;       // limit_: MapperControl::known_objective
   std::vector<EnergyLatency> least_;  // per Einsum: what it costs at least
   bool starts_from_mapping_ = false;  // others had found one when the search began
