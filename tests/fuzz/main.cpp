@@ -157,7 +157,6 @@ std::vector<std::string> faults_of(const sluice::oracle::Enumeration& truth) {
   return faults;
 }
 
-/// One random case; true where the mapper and the referee agree.
 /// Whether an Einsum has more templates than so many.
 bool has_more_templates(const sluice::oracle::RandomCase& drawn, std::size_t most) {
   using namespace sluice::fused;
@@ -173,6 +172,7 @@ bool has_more_templates(const sluice::oracle::RandomCase& drawn, std::size_t mos
   return false;
 }
 
+/// One random case; true where the mapper and the referee agree.
 bool agrees(const sluice::Mapper& mapper, const Arguments& arguments, std::uint64_t seed,
             std::int64_t* full_mappings, Shares& shares, std::uint64_t* left_out) {
   using namespace sluice::oracle;
@@ -242,6 +242,7 @@ int compare_file(const sluice::Mapper& mapper, const Arguments& arguments) {
     if (!option || !option->set(options, text)) refuse("unknown option in the file: " + name);
   }
   const BoundProblem problem = value_of(bind(*specs.workload, *specs.arch));
+  if (specs.constraints) options.constraints = *specs.constraints;
   const oracle::Enumeration truth = oracle::enumerate(problem, options, arguments.limits);
   if (truth.exceeded) refuse("more mappings than --evaluations allows");
   const auto faults = faults_of(truth);

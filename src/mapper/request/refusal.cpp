@@ -98,6 +98,18 @@ bool has_tolls(const Arch& arch) {
                      [](const Component& component) { return component.is_toll(); });
 }
 
+/// Uneven tiles, and rows that Einsums hand on, which are uneven too, where these are asked for.
+std::optional<UnpricedPart> unpriced_tiles(const MapperOptions& options, const char* where,
+                                           const Component& component) {
+  const bool is_uneven = options.imperfect_factors != ImperfectFactors::kNone;
+  if (!is_uneven && !options.row_fusion) return std::nullopt;
+  const char* without = !is_uneven           ? "no --row-fusion"
+                        : options.row_fusion ? "no --imperfect-factors and no --row-fusion"
+                                             : "no --imperfect-factors";
+  return UnpricedPart{fmt::format("{} on {}", is_uneven ? "uneven tiles" : "row fusion", where),
+                      component.name, without};
+}
+
 /// What compiled costs do not have of a network that costs something.
 std::optional<UnpricedPart> unpriced_network(const BoundProblem& problem,
                                              const MapperOptions& options,
@@ -109,9 +121,8 @@ std::optional<UnpricedPart> unpriced_network(const BoundProblem& problem,
   if (network.repeated_values == RepeatedValues::kFree)
     return UnpricedPart{"networks on which repeated values are free", component.name,
                         "repeated_values: counted"};
-  if (options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion)
-    return UnpricedPart{"uneven tiles on networks that cost energy or time", component.name,
-                        "no --imperfect-factors and --row-fusion"};
+  if (auto part = unpriced_tiles(options, "networks that cost energy or time", component))
+    return part;
   if (!takes_time_by_steps(network)) return std::nullopt;
   if (has_windows(problem))
     return UnpricedPart{
@@ -143,10 +154,7 @@ std::optional<UnpricedPart> unpriced_array(const Arch& arch, const MapperOptions
   if (has_tolls(arch))
     return UnpricedPart{"arrays that take cycles to fill and drain, with tolls", component.name,
                         "no array:"};
-  if (options.imperfect_factors != ImperfectFactors::kNone || options.row_fusion)
-    return UnpricedPart{"uneven tiles on arrays that take cycles to fill and drain", component.name,
-                        "no --imperfect-factors and --row-fusion"};
-  return std::nullopt;
+  return unpriced_tiles(options, "arrays that take cycles to fill and drain", component);
 }
 
 /// The second of several arrays on the way to one compute.

@@ -366,6 +366,8 @@ std::optional<BoundProblem> relaxed_machine(const BoundProblem& problem, Compone
     for (std::size_t c = 0; c < kept.size(); ++c) {
       const BoundComponent& real = problem[id].components[kept[c].index()];
       own.components[c].bits_per_value = real.bits_per_value;
+      // What a memory inside the cut backs is not to be held here, whatever `keep` says.
+      own.components[c].forbidden |= real.forbidden;
     }
     for (std::size_t room = 0; room < rooms.size(); ++room) {
       BoundComponent& inner = own.components[kept.size() + room];

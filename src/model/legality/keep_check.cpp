@@ -73,6 +73,14 @@ class KeepChecker {
     violation.tensors = std::move(list);
   }
 
+  /// Whether a memory further out than one whose `back` names a tensor may be its backing one all
+  /// the same: its own `keep` or `back` names it, too.
+  bool may_back_further_out(std::size_t tensor, ComponentId memory, ComponentId named) const {
+    const std::vector<int>& depth = nest_.compute->depth;
+    return depth[memory.index()] < depth[named.index()] &&
+           ((einsum_.components[memory.index()].forbidden >> tensor) & 1) == 0;
+  }
+
   void check_back(ComponentId component) {
     const Memory* memory = std::get_if<Memory>(&problem_.arch[component].kind);
     if (!memory || !memory->tensors.back) return;
@@ -81,6 +89,7 @@ class KeepChecker {
     for (std::size_t t = 0; t < einsum_.tensors.size(); ++t) {
       const NestStorage* storage = backing(t);
       if (!((rule.table[0] >> t) & 1) || !storage || storage->component == component) continue;
+      if (may_back_further_out(t, storage->component, component)) continue;
       Violation& violation = report_.add(
           ViolationKind::kMissingStorage, tree_.entries[storage->entry].node,
           report_.name(einsum_.tensors[t]) + " must be backed by " + report_.name(component) +

@@ -80,6 +80,8 @@ const std::vector<NamedExtra>& named_extras() {
       {"weights_apart", &Extras::weights_apart},
       {"copies", &Extras::copies},
       {"operands", &Extras::operands},
+      {"backs", &Extras::backs},
+      {"free_ends", &Extras::free_ends},
   };
   return extras;
 }
@@ -106,6 +108,9 @@ Extras extras_of(const ProblemSpec& spec) {
                               [](const auto& m) { return !m.array.empty(); });
   extras.whole_actions = std::any_of(spec.memories.begin(), spec.memories.end(),
                                      [](const auto& m) { return m.whole_actions; });
+  extras.backs = std::any_of(spec.memories.begin(), spec.memories.end(),
+                             [](const auto& m) { return !m.back.empty(); });
+  extras.free_ends = spec.compute.throughput == "inf";
   extras.many_loops = std::count_if(spec.memories.begin(), spec.memories.end(), [](const auto& m) {
                         return m.kind == HolderKind::kMemory;
                       }) > 3;

@@ -231,6 +231,7 @@ TensorPolicy policy(const MemorySpec& spec) {
   TensorPolicy result;
   if (!spec.keep.empty()) result.keep = expression(spec.keep);
   if (!spec.may_keep.empty()) result.may_keep = expression(spec.may_keep);
+  if (!spec.back.empty()) result.back = expression(spec.back);
   result.force_memory_hierarchy_order = !spec.any_order;
   for (const std::vector<std::string>& option : spec.tensor_order) {
     result.tensor_order_options.emplace_back();

@@ -55,6 +55,7 @@ std::string policy_text(const MemorySpec& m) {
   std::vector<std::string> keys;
   if (!m.keep.empty()) keys.push_back("keep: " + m.keep);
   if (!m.may_keep.empty()) keys.push_back("may_keep: " + m.may_keep);
+  if (!m.back.empty()) keys.push_back("back: " + m.back);
   if (m.any_order) keys.emplace_back("force_memory_hierarchy_order: false");
   std::vector<std::string> options;
   for (const std::vector<std::string>& option : m.tensor_order)

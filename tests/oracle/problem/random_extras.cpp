@@ -609,6 +609,35 @@ void add_operands(Dice& dice, ProblemSpec& spec) {
   }
 }
 
+/// A memory further in backs what some Einsum makes, or reads; the outermost one may keep it, too.
+void add_back(Dice& dice, ProblemSpec& spec) {
+  std::vector<MemorySpec*> memories;
+  for (std::size_t m = 1; m < spec.memories.size(); ++m)
+    if (spec.memories[m].kind == HolderKind::kMemory) memories.push_back(&spec.memories[m]);
+  if (memories.empty()) return;
+  const EinsumSpec& einsum =
+      spec.einsums[static_cast<std::size_t>(dice.below(static_cast<int>(spec.einsums.size())))];
+  MemorySpec& memory =
+      *memories[static_cast<std::size_t>(dice.below(static_cast<int>(memories.size())))];
+  memory.back = dice.chance(60)   ? einsum.output.tensor
+                : dice.chance(50) ? einsum.inputs.front().tensor
+                                  : "Intermediates";
+  if (dice.chance(30)) spec.memories.front().keep = "All";
+}
+
+/// What happens in between decides alone how long it takes.
+void free_ends(Dice& dice, ProblemSpec& spec) {
+  for (MemorySpec& memory : spec.memories) {
+    const bool is_first = &memory == &spec.memories.front();
+    if (memory.kind != HolderKind::kMemory) continue;
+    memory.read_throughput = is_first || dice.chance(30) ? "inf" : "16";
+    memory.total_latency.clear();
+    if (is_first) memory.write_throughput = "inf";
+  }
+  spec.compute.throughput = "inf";
+  spec.compute.total_latency.clear();
+}
+
 void add_persistent(Dice& dice, ProblemSpec& spec) {
   spec.persistent = dice.text_of({"weight - Intermediates", "weight - Intermediates",
                                   "Inputs - Intermediates", "Intermediates", "All"});
@@ -671,6 +700,14 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   if (extras.whole_actions) {
     Dice own(seed ^ 0x3C6EF372FE94F82BULL);  // likewise
     if (own.chance(15)) add_whole_actions(own, spec);
+  }
+  if (extras.backs) {
+    Dice own(seed ^ 0x4CF5AD432745937FULL);  // likewise
+    if (own.chance(8)) add_back(own, spec);
+  }
+  if (extras.free_ends) {
+    Dice own(seed ^ 0x38B34AE5A1E38B93ULL);  // likewise
+    if (own.chance(8)) free_ends(own, spec);
   }
   if (extras.operands) {
     Dice own(seed ^ 0x3F84D5B5B5470917ULL);  // likewise

@@ -58,7 +58,7 @@ struct MemorySpec {
   std::string name;
   HolderKind kind = HolderKind::kMemory;
   std::string size = "inf";
-  std::string keep, may_keep;  ///< empty: not given
+  std::string keep, may_keep, back;  ///< empty: not given
   int read_energy = 1, write_energy = 1;
   std::string read_throughput = "inf", write_throughput = "inf";
   std::string leak = "0";
@@ -142,9 +142,11 @@ struct Extras {
   bool weights_apart = false;     ///< what a recurrence reads is backed in several memories
   bool copies = false;            ///< of intermediate tensors, read in their place
   bool operands = false;          ///< Einsums of three to five inputs
+  bool backs = false;             ///< `back` of memories further in
+  bool free_ends = false;         ///< no time in the outermost memory and the computes
 };
-inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true,
+inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true,
+                                      true, true, true, true, true, true, true, true,
                                       true, true, true, true, true, true, true};
 
 /// Those in which `fused` proves its optimum: elsewhere it proves a bound.
@@ -166,7 +168,7 @@ bool is_recurrent(const ProblemSpec& spec);
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
 /// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage,
-/// whole_actions, weights_apart (of cycles), copies.
+/// whole_actions, weights_apart (of cycles), copies, operands, backs, free_ends.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

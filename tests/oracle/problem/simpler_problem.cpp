@@ -38,6 +38,7 @@ void add_memory_edits(const ProblemSpec& spec, std::vector<Edit>& edits) {
   edit_all(&MemorySpec::total_latency);
   edit_all(&MemorySpec::size);
   edit_all(&MemorySpec::may_keep);
+  edit_all(&MemorySpec::back);
   edit_all(&MemorySpec::read_throughput);
   edit_all(&MemorySpec::write_throughput);
   edit_all(&MemorySpec::values_per_action);

@@ -407,8 +407,8 @@ void Search::scout() {
   explore(bounds, is_whole() ? kWholeBeam : kTileBeam);
   const JoinResult join = this->join(kJoinBeam);
   for (const JoinedMapping& mapping : join.mappings) {
-    limit_ = std::min(limit_, objective_value(options_.objectives.front(), mapping.energy,
-                                              mapping.latency));
+    limit_ = std::min(
+        limit_, objective_value(options_.objectives.front(), mapping.energy, mapping.latency));
   }
   if (may_end_early() && !join.mappings.empty()) offer(finish(select(join.mappings).front()));
   limit_ *= kAboveRounding / (1 + epsilon());
