@@ -67,6 +67,8 @@ class ChoiceWalk {
         node.tensor = bound_.tensors[i];
         node.component = memory;
         node.backing = !(seen & bit);
+        // A copy moves from backing node to backing node: it passes no toll (leaves_out).
+        if (is_copy() && !node.backing) continue;
         node.persistent = node.backing && problem_.workload[node.tensor].persistent;
         node.top = node.persistent || memory == memories_.front();
         node.toll = problem_.arch[memory].is_toll();
@@ -80,7 +82,7 @@ class ChoiceWalk {
   /// Appends one of the remaining nodes that none of the others must stand above, and goes on.
   void place_next(StorageChoice& choice, const std::vector<NestStorage>& left) {
     if (left.empty()) {
-      if (follows_an_order_option(choice.rest)) emit(choice);
+      if (follows_an_order_option(choice.rest)) out_.push_back(choice);
       return;
     }
     for (std::size_t i = 0; i < left.size() && out_.size() <= most_; ++i) {
@@ -138,14 +140,6 @@ class ChoiceWalk {
       reached = group;
     }
     return true;
-  }
-
-  void emit(const StorageChoice& choice) {
-    StorageChoice copy = choice;
-    if (is_copy()) {  // what stands below the last backing node of a copy moves nothing: left out
-      while (!copy.rest.empty() && !copy.rest.back().backing) copy.rest.pop_back();
-    }
-    out_.push_back(std::move(copy));
   }
 
   bool is_copy() const { return problem_.workload[einsum_].is_copy_operation; }

@@ -27,11 +27,20 @@ bool always(const BoundProblem&, const MapperOptions&) { return true; }
 bool has_several_einsums(const BoundProblem& problem, const MapperOptions&) {
   return problem.workload.einsums.size() > 1;
 }
-bool steps_together(const BoundProblem& problem, const MapperOptions& options) {
+bool has_tolls(const BoundProblem& problem) {
   const auto& components = problem.arch.components;
-  const bool has_tolls = std::any_of(components.begin(), components.end(),
-                                     [](const Component& own) { return own.is_toll(); });
-  return (has_tolls || has_several_einsums(problem, options)) && has_recurrence(problem.roles);
+  return std::any_of(components.begin(), components.end(),
+                     [](const Component& own) { return own.is_toll(); });
+}
+bool copies_beside_tolls(const BoundProblem& problem, const MapperOptions&) {
+  const auto& einsums = problem.workload.einsums;
+  return has_tolls(problem) &&
+         std::any_of(einsums.begin(), einsums.end(),
+                     [](const Einsum& einsum) { return einsum.is_copy_operation; });
+}
+bool steps_together(const BoundProblem& problem, const MapperOptions& options) {
+  return (has_tolls(problem) || has_several_einsums(problem, options)) &&
+         has_recurrence(problem.roles);
 }
 bool steps_in_turn(const BoundProblem& problem, const MapperOptions&) {
   const auto cycles = recurrence_cycles(problem.workload, problem.roles);
@@ -200,6 +209,10 @@ const std::vector<Row>& table() {
        "that could stand below it, and, of several Einsums, of memories that hold copies of what "
        "these exchange",
        steps_together},
+      {In::kBoth, "tolls of copies",
+       "nodes of tolls for copies (`is_copy_operation`): what these move passes no toll, and costs "
+       "nothing there",
+       copies_beside_tolls},
       {In::kExchanges, "folds of arrays",
        "where arrays take cycles to fill and drain: temporal loops right above those over the "
        "array, which stand below them as steps of a fold; loops over an array above a shared "

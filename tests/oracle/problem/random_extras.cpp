@@ -254,11 +254,6 @@ void add_einsums(Dice& dice, ProblemSpec& spec, const Extras& extras) {
 
 // --- architecture -------------------------------------------------------------------------------
 
-bool has_copies(const ProblemSpec& spec) {
-  return std::any_of(spec.einsums.begin(), spec.einsums.end(),
-                     [](const EinsumSpec& e) { return e.is_copy; });
-}
-
 MemorySpec draw_toll(Dice& dice) {
   MemorySpec toll;
   toll.name = "Link";
@@ -291,7 +286,7 @@ void add_components(Dice& dice, ProblemSpec& spec) {
     const int at = 1 + dice.below(static_cast<int>(spec.memories.size()));
     spec.memories.insert(spec.memories.begin() + at, std::move(node));
   };
-  if (!has_copies(spec) && dice.chance(15)) insert(draw_toll(dice));
+  if (dice.chance(15)) insert(draw_toll(dice));
   if (dice.chance(8)) insert(draw_container(dice));
 }
 
