@@ -16,9 +16,15 @@ class Classes {
     while (parent_[item] != item) item = parent_[item];
     return item;
   }
-  void join(std::size_t a, std::size_t b) { parent_[of(a)] = of(b); }
+  void join(std::size_t a, std::size_t b) { parent_[shorten(a)] = shorten(b); }
 
  private:
+  /// As of(), with the way there halved.
+  std::size_t shorten(std::size_t item) {
+    while (parent_[item] != item) item = parent_[item] = parent_[parent_[item]];
+    return item;
+  }
+
   std::vector<std::size_t> parent_;
 };
 

@@ -20,10 +20,11 @@ Runs::Runs(const sampling::MapSpace& space)
 }
 
 const Run* Runs::find(std::size_t first, std::size_t last) const {
-  const auto at = std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) {
-    return run.first == first && run.last == last;
-  });
-  return at == runs_.end() ? nullptr : &*at;
+  const std::pair wanted(first, last);  // they ascend
+  const auto at = std::lower_bound(
+      runs_.begin(), runs_.end(), wanted,
+      [](const Run& run, const auto& other) { return std::pair(run.first, run.last) < other; });
+  return at == runs_.end() || std::pair(at->first, at->last) != wanted ? nullptr : &*at;
 }
 
 std::optional<std::size_t> Runs::local_number(std::size_t e, TensorId tensor) const {

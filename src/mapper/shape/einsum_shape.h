@@ -116,7 +116,7 @@ inline bool carries_rows(const EinsumShape& shape, std::size_t tensor, std::size
   });
 }
 
-/// Whether one of two local tensors is a copy of the other, or both of a third one.
+/// Whether copies lead from one of two local tensors to the other, however many.
 inline bool are_relatives(const EinsumShape& shape, std::uint32_t a, std::uint32_t b) {
   return (shape.tensors[a].relatives >> b & 1U) != 0;
 }

@@ -1,6 +1,7 @@
 #include "template.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <set>
 #include <utility>
@@ -245,15 +246,10 @@ class TemplateEnumerator {
     held_[holder.index()] = 0;
   }
 
-  /// The first of some tensors, and those of them that are copies of it, or of one that is.
+  /// The first of some tensors, and those of them that copies lead to or from.
   TensorMask relatives_among(TensorMask tensors) const {
-    TensorMask result = tensors & (~tensors + 1), before = 0;
-    while (result != before) {
-      before = result;
-      for (std::size_t t = 0; t < shape_.tensors.size(); ++t)
-        if ((before & bit(t)) != 0) result |= shape_.tensors[t].relatives & tensors;
-    }
-    return result;
+    const auto first = static_cast<std::size_t>(std::countr_zero(tensors));
+    return tensors & (bit(first) | shape_.tensors[first].relatives);
   }
 
   /// Whether a memory has room for a value of each of some tensors; of those that are copies of
