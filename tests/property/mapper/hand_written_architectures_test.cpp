@@ -466,6 +466,58 @@ arch:
                                              persistent));
 }
 
+// The tile of T2 lies in T1, which E3 does not need, but which stands above the loop over n until
+// that ends: 72 + 8 bits.
+TEST(HandWrittenArchitecture, KeepsATileOfACopyInASourceThatNobodyNeedsAnyMore) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 3, N: 3}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "T1[m,n] = T0[m] * W[n]", name: E1, renames: {input: T0, output: T1, weight: W}}
+  - {einsum: "T2[m,n] = T1[m,n]", name: E2, is_copy_operation: true, renames: {input: T1, output: T2, weight: Nothing}}
+  - {einsum: "O[n] = T2[m,n] * V[m,n]", name: E3, renames: {input: T2, output: O, weight: V}}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 16, throughput: inf}, {name: write, energy: 32, throughput: inf}]}
+  - !Memory {name: Weights, size: 32, tensors: {keep: weight}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 4, throughput: inf}]}
+  - !Memory {name: Values, size: 80, tensors: {keep: ~weight}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 3, throughput: 1}]}
+)yaml");
+}
+
+// Main would have to hold what Local backs, if that were left out; and Middle what Main does not.
+TEST(HandWrittenArchitecture, BacksATensorFurtherInThanAMemoryThatKeepsWhatOthersDoNot) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 1}
+  bits_per_value: {All: 8}
+  einsums: ["T[m] = A[m]", "O[m] = T[m]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 32, throughput: inf}, {name: write, energy: 16, throughput: inf}]}
+  - !Memory {name: Middle, size: inf, tensors: {keep: ~Main}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Memory {name: Local, spatial: [{name: X, fanout: 3, may_reuse: All}], size: inf, tensors: {keep: Nothing, back: T}, actions: [{name: read, energy: 3, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 2}]}
+)yaml");
+}
+
+// What lies outside of the buffer takes no time, so that a relaxed machine costs nothing: the known
+// mapping is no bound.
+TEST(HandWrittenArchitecture, TakesTimeInABufferAlone) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 4, K: 2, N: 2, L: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - "H[m,n] = X[m,k] * A[k,n]"
+  - "Y[m,l] = H[m,n] * B[n,l]"
+arch:
+  nodes:
+  - !Memory {name: DRAM, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 7, throughput: inf}, {name: write, energy: 7, throughput: inf}]}
+  - !Memory {name: Buffer, size: 48, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: 8}]}
+  - !Memory {name: Reg, size: 24, tensors: {keep: All}, actions: [{name: read, energy: 1, throughput: inf}, {name: write, energy: 1, throughput: inf}]}
+  - !Compute {name: ALU, actions: [{name: compute, energy: 1, throughput: inf}]}
+)yaml");
+}
+
 // The persistent T1 stands before T0, whose memory is further out: its copy crosses the network,
 // which leaks only where something does.
 TEST(HandWrittenArchitecture, ChargesTheNetworkThatACopyIntoAPersistentTensorCrosses) {

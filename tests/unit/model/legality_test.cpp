@@ -248,6 +248,25 @@ TEST(KeepRules, AreReportedApartFromLegality) {
             "RF may not keep B for the Einsum C, and the mapping does.\n");
 }
 
+// RF backs A, and DRAM may, as it keeps A, too; not where it does not.
+TEST(KeepRules, NameAMemoryThatBacksUnlessOneFurtherOutKeepsTheTensor) {
+  const Workload w = square_product();
+  Arch arch = three_levels();
+  auto& outermost = std::get<Memory>(arch.components[0].kind).tensors;
+  std::get<Memory>(arch.components[2].kind).tensors.back = expression("A");
+  const MappingBuilder b(w, arch);
+  const NodeList nodes = {b.storage("DRAM", {"A", "B", "C"}), b.temporal("m", 1),
+                          b.temporal("k", 1), b.temporal("n", 1), b.compute("C", "MAC")};
+  outermost.keep = expression("A");
+  outermost.may_keep = expression("All");
+  EXPECT_EQ(messages(keep_violations(bound(w, arch), Mapping{nodes, {}})), "");
+  outermost.keep = expression("B | C");
+  EXPECT_EQ(messages(keep_violations(bound(w, arch), Mapping{nodes, {}})),
+            "DRAM may not keep A for the Einsum C, and the mapping does.\n"
+            "RF must keep A for the Einsum C, and the mapping does not.\n"
+            "A must be backed by RF and is backed by DRAM.\n");
+}
+
 // T stays in RF: it does not pass the toll.
 TEST(KeepRules, OfATollConcernWhatIsBackedFurtherOut) {
   const Workload w =
