@@ -306,6 +306,10 @@ class CommandLine {
     add_progress(command);
     add_search_options(command, parsed_,
                        {"mapper", "objective", "latency", "top", "row_fusion", "einsum_orders"});
+    command.get_option("--budget")
+        ->description(
+            "End each search after this time: there are three for each value, and three for each "
+            "different Einsum (`60s`, `500ms`, `5min`, none)");
     commands_["bounds"] = [&command](const ParsedArguments& parsed, const Console& console) {
       return run_bounds(
           {specs_with_constraints(parsed), parsed.output, given_options(parsed, command),

@@ -61,10 +61,13 @@ bool is_better(const MapperOutcome& outcome, const MapperOutcome& other, Objecti
 MapperOutcome better_of(MapperOutcome found, MapperOutcome other, const MapperOptions& options,
                         std::chrono::steady_clock::time_point start) {
   const Objective objective = options.objectives.front();
-  if (is_better(other, found, objective)) std::swap(found, other);
+  const bool takes_other = is_better(other, found, objective);
+  if (takes_other) std::swap(found, other);
   if (!found) return found;
   SearchStatistics& search = found->search;
   search.seconds = seconds_since(start);
+  // A proof of one space does not say that the other was searched to its end.
+  if (takes_other && other && search.ended_by.empty()) search.ended_by = other->search.ended_by;
   if (other) {
     search.mappings_evaluated += other->search.mappings_evaluated;
     found->cancelled |= other->cancelled;
@@ -108,8 +111,11 @@ void anneal(const BoundProblem& problem, MapperOptions options, const MapperCont
   const double best = value_of(other, objective);
   if (best >= objective_value(objective, found->mappings.front().cost)) return;
   found->mappings = other->mappings;
-  // One of another space may be below a bound of the first.
-  if (best < found->guarantee.bound) found->guarantee = other->guarantee;
+  const double bound = found->guarantee.bound;
+  if (!is_at_most(bound, best))  // of another space than the bound
+    found->guarantee = other->guarantee;
+  else if (is_at_most(best, bound))
+    found->guarantee.kind = GuaranteeKind::kOptimal;
 }
 
 /// The mapper that was chosen, and the next one: of a budget that has a look first, and if it did
@@ -136,7 +142,8 @@ MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& proble
     return looked ? better_of(std::move(outcome), *std::move(looked), options, start) : outcome;
   };
   const bool is_open = !found && !found.error().proven;
-  if (choice.then != nullptr && found && !options.budget_seconds && !options.budget_evaluations &&
+  const bool is_replaced = choice.mapper->makes_collectives() && !choice.reason.empty();
+  if (is_replaced && found && !options.budget_seconds && !options.budget_evaluations &&
       !is_cancelled(control.cancel))
     anneal(problem, options, control, mappers, &*found);
   if (!of_first.has_next || is_cancelled(control.cancel) || !(is_open || options.budget_seconds) ||

@@ -503,12 +503,21 @@ MapperOutcome map_with_walks(const Mapper& mapper, const BoundProblem& problem,
   return outcome;
 }
 
-}  // namespace
+/// A mapping that is no dearer than what no mapping is below is proven.
+MapperOutcome with_proof_at_bound(const MapperOptions& options, MapperOutcome outcome) {
+  if (!outcome || outcome->mappings.empty() || !asks_for_one(options) ||
+      outcome->guarantee.kind != GuaranteeKind::kGap)
+    return outcome;
+  if (is_near(value_of(*outcome, options.objectives.front()), outcome->guarantee.bound, 0)) {
+    outcome->guarantee.kind = GuaranteeKind::kOptimal;
+    outcome->search.ended_by.clear();
+  }
+  return outcome;
+}
 
-tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const BoundProblem& problem,
-                                                 const MapperOptions& options,
-                                                 const MapperControl& control,
-                                                 const MapperRegistry& mappers) {
+MapperOutcome search(const Mapper& mapper, const BoundProblem& problem,
+                     const MapperOptions& options, const MapperControl& control,
+                     const MapperRegistry& mappers) {
   if (auto no = refused_request(mapper, problem, options, mappers))
     return tl::make_unexpected(std::move(*no));
   // The one order that there is, is the one written.
@@ -592,6 +601,15 @@ tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const Bou
   outcome->cancelled = false;
   if (!is_proof(outcome->guarantee)) outcome->search.ended_by = limit_name(watch->end());
   return outcome;
+}
+
+}  // namespace
+
+tl::expected<MapperResult, NoMapping> run_mapper(const Mapper& mapper, const BoundProblem& problem,
+                                                 const MapperOptions& options,
+                                                 const MapperControl& control,
+                                                 const MapperRegistry& mappers) {
+  return with_proof_at_bound(options, search(mapper, problem, options, control, mappers));
 }
 
 }  // namespace sluice

@@ -18,7 +18,8 @@ bool same_rules(const Arch& arch, const BoundEinsum& a, const BoundEinsum& b) {
     const BoundComponent &x = a.components[c], &y = b.components[c];
     if (policy == nullptr || !x.enabled) continue;
     if (!same_rule(policy->keep, x.keep, y.keep) || !same_rule(policy->back, x.back, y.back) ||
-        !same_rule(policy->may_keep, x.may_keep, y.may_keep))
+        !same_rule(policy->may_keep, x.may_keep, y.may_keep) || x.asked != y.asked ||
+        x.forbidden != y.forbidden)
       return false;
   }
   return true;

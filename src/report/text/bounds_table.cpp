@@ -76,7 +76,9 @@ class Table {
     }
     if (!std::isfinite(least.value)) return (console_.ascii ? ">= " : "≥ ") + text(least.bound);
     has_gaps_ = true;
-    return text(least.bound) + " .. " + text(least.value);
+    const std::string bound = text(least.bound), value = text(least.value);
+    if (bound != value) return bound + " .. " + value;
+    return fmt::format("{} (within {})", value, human_percent(least.value / least.bound - 1));
   }
 
   const Console& console_;

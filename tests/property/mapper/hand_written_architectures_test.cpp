@@ -500,6 +500,26 @@ arch:
 )yaml");
 }
 
+// Two copies are alike but for a tensor of the first, which Local backs: on a relaxed machine as
+// well.
+TEST(HandWrittenArchitecture, TellsEinsumsApartByWhatAMemoryFurtherInBacks) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {M: 1, N: 1}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "R[m] = T2[m,n]", name: SUM}
+  - {einsum: "C[m] = R[m]", name: COPYC, is_copy_operation: true}
+  - {einsum: "C2[m] = C[m]", name: COPYC2, is_copy_operation: true}
+  - {einsum: "O[m,n] = T2[m,n] * C2[m]", name: NORM}
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates}, actions: [{name: read, energy: 48, throughput: inf}, {name: write, energy: 48, throughput: inf}]}
+  - !Memory {name: GB, size: inf, tensors: {keep: ~Main}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 2, throughput: inf}]}
+  - !Memory {name: Local, size: inf, spatial: [{name: LX, fanout: 2, may_reuse: All}], tensors: {keep: All, back: R}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 3, throughput: inf}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 2, throughput: 1}]}
+)yaml");
+}
+
 // What lies outside of the buffer takes no time, so that a relaxed machine costs nothing: the known
 // mapping is no bound.
 TEST(HandWrittenArchitecture, TakesTimeInABufferAlone) {
