@@ -9,6 +9,33 @@
 #include "sluice/mapper/incumbent.h"
 
 namespace sluice {
+namespace {
+
+/// To search an Einsum alone, without constraints.
+MapperOptions options_alone(MapperOptions options) {
+  options.constraints = {};
+  options.row_fusion = false;
+  options.explore_einsum_orders = false;
+  return options;
+}
+
+/// Those that concern an Einsum whatever it exchanges with others.
+Constraints constraints_alone(Constraints constraints, EinsumId einsum) {
+  const auto keep_own = [&](auto* list) {
+    std::erase_if(*list, [&](const auto& own) { return own.einsum.value_or(einsum) != einsum; });
+    for (auto& own : *list) own.einsum.reset();
+  };
+  keep_own(&constraints.storage);
+  keep_own(&constraints.tiles);
+  keep_own(&constraints.spatial);
+  keep_own(&constraints.loop_orders);
+  constraints.fusion.clear();
+  constraints.schedules.clear();
+  constraints.collectives.clear();
+  return constraints;
+}
+
+}  // namespace
 
 Feasibility find_any(const Mapper& mapper, const BoundProblem& problem,
                      const MapperOptions& options, const std::atomic<bool>* cancel,
@@ -31,10 +58,7 @@ std::optional<NoMapping> too_small_for_one(const Mapper& mapper, const BoundProb
                                            const std::atomic<bool>* cancel) {
   constexpr std::chrono::duration<double> kMoment(0.1);
   const auto end = std::chrono::steady_clock::now() + kMoment;
-  MapperOptions alone = options;
-  alone.constraints = {};
-  alone.row_fusion = false;
-  alone.explore_einsum_orders = false;
+  const MapperOptions alone = options_alone(options);
   for (std::size_t e = 0; e < problem.einsums.size() && problem.einsums.size() > 1; ++e) {
     const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
     if (left.count() <= 0 || is_cancelled(cancel)) break;
@@ -45,6 +69,26 @@ std::optional<NoMapping> too_small_for_one(const Mapper& mapper, const BoundProb
     return std::move(found.no);
   }
   return std::nullopt;
+}
+
+NoMapping checked_alone(const Mapper& mapper, const BoundProblem& problem,
+                        const MapperOptions& options, const std::atomic<bool>* cancel,
+                        NoMapping no) {
+  constexpr double kMoment = 0.1;  // s
+  if (problem.einsums.size() < 2 || !no.memory || !no.einsum) return no;
+  MapperOptions alone = options_alone(options);
+  const auto search = [&](EinsumId einsum) {
+    alone.constraints = constraints_alone(options.constraints, einsum);
+    return find_any(mapper, one_as_bound(problem, einsum), alone, cancel, kMoment);
+  };
+  if (!search(*no.einsum).has_mapping) return no;
+  for (std::size_t e = 0; e < problem.einsums.size() && !is_cancelled(cancel); ++e) {
+    auto found = search(EinsumId(e));
+    if (!found.no || !found.no->memory) continue;
+    found.no->einsum = EinsumId(e);
+    return *std::move(found.no);
+  }
+  return no;
 }
 
 }  // namespace sluice

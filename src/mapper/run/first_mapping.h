@@ -24,4 +24,11 @@ std::optional<NoMapping> too_small_for_one(const Mapper& mapper, const BoundProb
                                            const MapperOptions& options,
                                            const std::atomic<bool>* cancel);
 
+/// Of a workload that has no mapping, as some memory is said to be too small for an Einsum: whether
+/// that is so of the Einsum alone, and else another one of which it is. All constraints count but
+/// those on fusion, splits and collectives. A moment for each Einsum.
+NoMapping checked_alone(const Mapper& mapper, const BoundProblem& problem,
+                        const MapperOptions& options, const std::atomic<bool>* cancel,
+                        NoMapping no);
+
 }  // namespace sluice

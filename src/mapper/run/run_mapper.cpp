@@ -112,6 +112,8 @@ MapperOutcome map_and_blame(const Mapper& mapper, const BoundProblem& problem,
   MapperOutcome outcome = map_from_known(mapper, problem, options, control);
   if (outcome || is_cancelled(control.cancel)) return outcome;
   if (!outcome.error().proven) return outcome;
+  outcome.error() =
+      checked_alone(mapper, problem, options, control.cancel, std::move(outcome.error()));
   if (auto reason = blamed_usage(mapper, problem, options, control.cancel, outcome.error()))
     return tl::make_unexpected(std::move(*reason));
   return tl::make_unexpected(

@@ -146,6 +146,36 @@ TEST(ConstrainedSearch, NamesTheConstraintThatLeavesNothing) {
 
 /// A node that stands above the loops which it sinks through counts where it is written, and takes
 /// the room that it has further in.
+// H has mappings alone; Inner has no room for Y, A and Z with two values of k each.
+TEST(ConstrainedSearch, NamesTheEinsumThatHasNoMappingAlone) {
+  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  rank_sizes: {M: 2, K: 6, N: 12}
+  bits_per_value: {All: 4}
+  renames: {weight: W | V}
+  einsums: ["H[m,n] = A[m,k] * W[k,n]", "Y[m,k] = H[m,n] * V[n,k]", "Z[m,k] = Y[m,k] + A[m,k]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 10, throughput: 1}, {name: write, energy: 7, throughput: 1}]}
+  - !Memory {name: Buffer, size: 43, tensors: {keep: All}, actions: [{name: read, energy: 2, throughput: inf}, {name: write, energy: 2, throughput: 3}]}
+  - !Memory {name: Inner, size: 14, tensors: {keep: ~weight}, actions: [{name: read, energy: 1, throughput: 3}, {name: write, energy: 1, throughput: 4}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+constraints:
+  tiles: [{name: pairs, memory: Inner, rank_variable: k, tile_shape: 2}]
+)yaml"}},
+                                          {});
+  ASSERT_TRUE(specs.has_value());
+  const auto problem = bind(*specs->workload, *specs->arch);
+  ASSERT_TRUE(problem.has_value());
+  MapperOptions options;
+  options.constraints = *specs->constraints;
+  const auto found = run_mapper(*standard_mappers().find("fused"), *problem, options, {});
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(
+      found.error().reason,
+      "constraints leave no mapping: pairs (Einsum Z: even the smallest tiles of Y, A, Z need "
+      "20 bit of Inner, which has 14 bit)");
+}
+
 TEST(ConstrainedSearch, ATileThatSinksNeedsNoRoom) {
   const Found found = map_with(R"(  tiles: [{memory: Local, rank_variable: m, minimum: 8}]
   storage: [{memory: Local, keep: [A]}]
