@@ -142,8 +142,8 @@ MapperOutcome search_then(const MapperChoice& choice, const BoundProblem& proble
     return looked ? better_of(std::move(outcome), *std::move(looked), options, start) : outcome;
   };
   const bool is_open = !found && !found.error().proven;
-  const bool is_replaced = choice.mapper->makes_collectives() && !choice.reason.empty();
-  if (is_replaced && found && !options.budget_seconds && !options.budget_evaluations &&
+  const bool stands_in = choice.mapper->makes_collectives() && !choice.reason.empty();
+  if (stands_in && found && !options.budget_seconds && !options.budget_evaluations &&
       !is_cancelled(control.cancel))
     anneal(problem, options, control, mappers, &*found);
   if (!of_first.has_next || is_cancelled(control.cancel) || !(is_open || options.budget_seconds) ||
