@@ -19,6 +19,13 @@ MapperOptions options_alone(MapperOptions options) {
   return options;
 }
 
+/// What is too small for an Einsum, of what a search of it alone has shown.
+std::optional<NoMapping> too_small_alone(EinsumId einsum, Feasibility found) {
+  if (!found.no || !found.no->memory) return std::nullopt;
+  found.no->einsum = einsum;
+  return std::move(found.no);
+}
+
 /// Those that concern an Einsum whatever it exchanges with others.
 Constraints constraints_alone(Constraints constraints, EinsumId einsum) {
   const auto keep_own = [&](auto* list) {
@@ -62,11 +69,11 @@ std::optional<NoMapping> too_small_for_one(const Mapper& mapper, const BoundProb
   for (std::size_t e = 0; e < problem.einsums.size() && problem.einsums.size() > 1; ++e) {
     const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
     if (left.count() <= 0 || is_cancelled(cancel)) break;
-    auto found = find_any(mapper, one_as_bound(problem, EinsumId(e)), alone, cancel, left.count());
-    if (!found.no || !found.no->memory) continue;
-    found.no->einsum = EinsumId(e);
-    found.no->proven = false;  // of the whole workload, which may keep tensors elsewhere
-    return std::move(found.no);
+    auto no = too_small_alone(EinsumId(e), find_any(mapper, one_as_bound(problem, EinsumId(e)),
+                                                    alone, cancel, left.count()));
+    if (!no) continue;
+    no->proven = false;  // of the whole workload, which may keep tensors elsewhere
+    return no;
   }
   return std::nullopt;
 }
@@ -83,10 +90,8 @@ NoMapping checked_alone(const Mapper& mapper, const BoundProblem& problem,
   };
   if (!search(*no.einsum).has_mapping) return no;
   for (std::size_t e = 0; e < problem.einsums.size() && !is_cancelled(cancel); ++e) {
-    auto found = search(EinsumId(e));
-    if (!found.no || !found.no->memory) continue;
-    found.no->einsum = EinsumId(e);
-    return *std::move(found.no);
+    if (EinsumId(e) == *no.einsum) continue;
+    if (auto other = too_small_alone(EinsumId(e), search(EinsumId(e)))) return *std::move(other);
   }
   return no;
 }

@@ -539,7 +539,7 @@ void add_copy_of_some(Dice& dice, ProblemSpec& spec, const std::string& name) {
         !has_window(spec.einsums[e].output))
       makers.push_back(e);
   if (makers.empty()) return;
-  std::size_t at = makers[static_cast<std::size_t>(dice.below(static_cast<int>(makers.size())))];
+  std::size_t at = dice.one_of(makers);
   EinsumSpec copy;
   copy.name = "COPY" + name;
   copy.is_copy = true;
@@ -586,8 +586,7 @@ const AccessSpec* source_of_copy(const ProblemSpec& spec, const EinsumSpec& read
 /// One Einsum reads more tensors of its first input's shape, or of a part of it, or what that is a
 /// copy of: up to three, or, as they have many orders in several memories and tolls, one.
 void add_operands(Dice& dice, ProblemSpec& spec) {
-  EinsumSpec& einsum =
-      spec.einsums[static_cast<std::size_t>(dice.below(static_cast<int>(spec.einsums.size())))];
+  EinsumSpec& einsum = dice.one_of(spec.einsums);
   if (einsum.is_copy || has_window(einsum.inputs.front())) return;
   const bool is_deep = spec.memories.size() > 2;
   const int n_more = is_deep ? 1 : dice.one_of({1, 2, 3});
@@ -610,10 +609,8 @@ void add_back(Dice& dice, ProblemSpec& spec) {
   for (std::size_t m = 1; m < spec.memories.size(); ++m)
     if (spec.memories[m].kind == HolderKind::kMemory) memories.push_back(&spec.memories[m]);
   if (memories.empty()) return;
-  const EinsumSpec& einsum =
-      spec.einsums[static_cast<std::size_t>(dice.below(static_cast<int>(spec.einsums.size())))];
-  MemorySpec& memory =
-      *memories[static_cast<std::size_t>(dice.below(static_cast<int>(memories.size())))];
+  const EinsumSpec& einsum = dice.one_of(spec.einsums);
+  MemorySpec& memory = *dice.one_of(memories);
   memory.back = dice.chance(60)   ? einsum.output.tensor
                 : dice.chance(50) ? einsum.inputs.front().tensor
                                   : "Intermediates";
@@ -623,8 +620,8 @@ void add_back(Dice& dice, ProblemSpec& spec) {
 /// What happens in between decides alone how long it takes.
 void free_ends(Dice& dice, ProblemSpec& spec) {
   for (MemorySpec& memory : spec.memories) {
-    const bool is_first = &memory == &spec.memories.front();
     if (memory.kind != HolderKind::kMemory) continue;
+    const bool is_first = &memory == &spec.memories.front();
     memory.read_throughput = is_first || dice.chance(30) ? "inf" : "16";
     memory.total_latency.clear();
     if (is_first) memory.write_throughput = "inf";

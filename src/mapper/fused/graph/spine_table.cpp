@@ -132,14 +132,15 @@ std::vector<AliveTensor> SpineJoiner::find_alive(const Spine& prefix, const Spin
   const std::vector<LiveTensor> all = alive_during(prefix, next);
   const std::vector<Stay> stays = stays_after(all, uses_->last, einsum);
   std::vector<AliveTensor> result;
-  for (const LiveTensor& tensor : all) {
+  for (std::size_t a = 0; a < all.size(); ++a) {
+    const LiveTensor& tensor = all[a];
     AliveTensor& own = result.emplace_back();
     const LiveTensor* const before = fused::find_live(prefix, tensor.id);
     own.before = before != nullptr;
     own.position = static_cast<std::uint32_t>(own.before ? before - prefix.live.data()
                                                          : fused::find_live(next, tensor.id) -
                                                                next.live.data());
-    own.stays = stays[result.size() - 1];
+    own.stays = stays[a];
     own.persistent = tensor.persistent;
     own.alone = true;
     own.only_one = true;

@@ -161,6 +161,11 @@ bool Search::is_whole() const {
   return shapes_.size() == 1 && tracked_.empty() && bounds_apply() && epsilon() == 0;
 }
 
+/// What the known mapping excludes; nothing where none is known.
+SearchBound Search::known_bound() const {
+  return {.active = knows_limit(), .objective = options_.objectives.front(), .limit = limit_};
+}
+
 GraphOptions Search::graph_options() const {
   GraphOptions graph_options;
   graph_options.drop_dead_ends = options_.pruning.dead_ends;
@@ -168,9 +173,7 @@ GraphOptions Search::graph_options() const {
   graph_options.cancel = control_.cancel;
   graph_options.leftovers = control_.leftovers;
   graph_options.threads = options_.threads;
-  graph_options.bound.active = knows_limit();
-  graph_options.bound.limit = limit_;
-  graph_options.bound.objective = options_.objectives.front();
+  graph_options.bound = known_bound();
   return graph_options;
 }
 
@@ -341,12 +344,9 @@ std::function<void(double)> Search::least_teller() {
 std::vector<SearchBound> Search::bounds() {
   take_incumbent();
   find_least();
-  std::vector<SearchBound> result(shapes_.size());
+  std::vector<SearchBound> result(shapes_.size(), known_bound());
   EnergyLatency before, behind;
   for (std::size_t e = 0; e < shapes_.size(); ++e) {
-    result[e].active = knows_limit();
-    result[e].limit = limit_;
-    result[e].objective = options_.objectives.front();
     result[e].own = {least_[e].energy / kAboveRounding, least_[e].latency / kAboveRounding};
     result[e].others.front() = before;
     before.energy += least_[e].energy;
@@ -365,8 +365,7 @@ std::vector<SearchBound> Search::bounds() {
 /// is good enough: what is found then would depend on when they found it.
 void Search::take_incumbent() {
   if (!uses_incumbent()) return;
-  SearchBound bound{
-      .active = knows_limit(), .objective = options_.objectives.front(), .limit = limit_};
+  SearchBound bound = known_bound();
   bound.tighten(control_.incumbent->objective());
   if (bound.limit == limit_) return;
   limit_ = bound.limit;

@@ -73,6 +73,7 @@ class Search {
   void find_starts(const TileSearchContext& context);
   std::vector<std::uint32_t> order_of_templates(const TileSearchContext& context) const;
   bool knows_limit() const { return std::isfinite(limit_); }
+  SearchBound known_bound() const;
   bool knows_mapping() const;
   bool follows_paths() const;
   double rows_to_price(std::size_t e) const;
