@@ -34,7 +34,8 @@ status 1.
                     inner_persistent, double_variables, recurrences, cycles, normalisations,
                     windowed_outputs, shared_windows, ports, leakage, networks,
                     many_loops, arrays, several_makers, stepped_usage, whole_actions,
-                    weights_apart, copies, operands; or none (default: all)
+                    weights_apart, copies, operands, backs, free_ends, diagonals; or
+                    none (default: all)
   --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
                     knows --cases, --seed, --seconds, --evaluations, --print and
                     --keep-going)

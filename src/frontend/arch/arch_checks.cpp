@@ -23,6 +23,7 @@ class ExpressionChecker {
   /// The Einsums are named where the expression has a value for others.
   void check(const ArchExpression& source) {
     source_ = &source;
+    warn_of_two_meanings(source);
     std::optional<ExpressionError> first;
     std::vector<std::size_t> failing;
     for (std::size_t e = 0; e < scopes_.size(); ++e) {
@@ -68,6 +69,16 @@ class ExpressionChecker {
           tensor_set_scope(workload_, roles_, EinsumId(e),
                            [this](const std::string& name) { return memory_tensors(name); });
     return *scopes_[e];
+  }
+
+  /// In rules of what a memory keeps a name that is a tensor's, too, means the memory.
+  void warn_of_two_meanings(const ArchExpression& source) {
+    for (const std::string& name : source.expression.names())
+      if (memory_tensors(name) && find_tensor(workload_, name))
+        context_.warning(
+            *source.place,
+            fmt::format("'{}' is the memory here, and what it holds, not the tensor", name),
+            "give one of them another name");
   }
 
   /// What a memory holds is chosen by the mapping; any set has the right type.

@@ -135,8 +135,11 @@ std::vector<CommonLoop> Runs::common_loops(const Run& run) const {
   for (std::size_t e = run.first; e <= run.last; ++e)
     for (std::size_t k = 0; k < run.tensors.size(); ++k) {
       const auto t = local_number(e, run.tensors[k]);
+      const auto n_ranks = static_cast<std::int32_t>(
+          space_.problem().workload[run.tensors[k]].ranks.size());  // diagonals have other numbers
       for (std::size_t v = 0; t && v < space_.shape(e).sizes.size(); ++v)
-        if (const std::int32_t rank = space_.shape(e).shared_rank(*t, v, false); rank >= 0)
+        if (const std::int32_t rank = space_.shape(e).shared_rank(*t, v, false);
+            rank >= 0 && rank < n_ranks)
           classes.join(first_variable[e - run.first] + v,
                        first_rank[k] + static_cast<std::size_t>(rank));
     }

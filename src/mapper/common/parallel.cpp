@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#ifdef __SANITIZE_THREAD__
 #include <atomic>
 #include <exception>
 #include <mutex>
+
+#ifdef __SANITIZE_THREAD__
 #include <thread>
 #include <vector>
 #else
@@ -17,35 +18,51 @@
 namespace sluice {
 namespace {
 
+/// Runs bodies until one throws, and keeps what it threw: an exception that leaves
+/// `task_arena::execute` leaks the arena (oneTBB 2021.8), and every later one takes longer.
+class Guarded {
+ public:
+  explicit Guarded(const std::function<void(std::size_t)>& body) : body_(body) {}
+
+  void operator()(std::size_t i) {
+    if (has_failed_) return;
+    try {
+      body_(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      has_failed_ = true;
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  const std::function<void(std::size_t)>& body_;
+  std::atomic<bool> has_failed_ = false;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
 #ifdef __SANITIZE_THREAD__
 
 // The sanitizer cannot see the synchronisation inside the system's TBB and would report every
 // result that crosses it. With plain threads it sees all of it, and still watches what the bodies
 // do.
-void run_on_threads(int threads, std::size_t count, const std::function<void(std::size_t)>& body) {
+void run_on_threads(int threads, std::size_t count, Guarded& body) {
   std::atomic<std::size_t> next = 0;
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
   const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < count; i = next++) body(i);
-    } catch (...) {
-      next = count;
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-    }
+    for (std::size_t i = next++; i < count; i = next++) body(i);
   };
-  {
-    std::vector<std::jthread> pool;
-    for (int i = 1; i < threads; ++i) pool.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  std::vector<std::jthread> pool;
+  for (int i = 1; i < threads; ++i) pool.emplace_back(work);
+  work();
 }
 
 #else
 
-void run_on_threads(int threads, std::size_t count, const std::function<void(std::size_t)>& body) {
+void run_on_threads(int threads, std::size_t count, Guarded& body) {
   const tbb::global_control allow_more_than_cores(tbb::global_control::max_allowed_parallelism,
                                                   static_cast<std::size_t>(threads));
   tbb::task_arena arena(threads);
@@ -70,7 +87,9 @@ void parallel_for(int threads, std::size_t count, const std::function<void(std::
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }
-  run_on_threads(static_cast<int>(useful), count, body);
+  Guarded guarded(body);
+  run_on_threads(static_cast<int>(useful), count, guarded);
+  guarded.rethrow();
 }
 
 }  // namespace sluice

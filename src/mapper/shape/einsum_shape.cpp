@@ -88,6 +88,12 @@ void find_steps(const BoundProblem& problem, const BoundEinsum& bound, LocalTens
   }
 }
 
+/// What a variable walks that walks `walked` (-1: nothing) and a rank further on.
+std::int32_t walk_too(std::int32_t walked, std::size_t rank, std::size_t n_ranks) {
+  const auto r = static_cast<std::int32_t>(rank);
+  return walked < 0 ? r : (walked + 1) * static_cast<std::int32_t>(n_ranks) + r;
+}
+
 LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
                               const BoundEinsum& bound, std::size_t index) {
   LocalTensor tensor;
@@ -107,9 +113,9 @@ LocalTensor make_local_tensor(const BoundProblem& problem, const Einsum& einsum,
   SLUICE_CHECK(access != nullptr, "a tensor of an Einsum has no access");
   for (std::size_t r = 0; r < access->projection.size(); ++r)
     for (const AffineTerm& term : access->projection[r].terms) {
-      const int v = bound.local_variable[term.variable.index()];
-      if (tensor.relevance[static_cast<std::size_t>(v)] == Relevance::kRelevant)
-        tensor.rank_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(r);
+      const auto v = static_cast<std::size_t>(bound.local_variable[term.variable.index()]);
+      if (tensor.relevance[v] == Relevance::kRelevant)
+        tensor.rank_of[v] = walk_too(tensor.rank_of[v], r, access->projection.size());
     }
   tensor.parted = walks_parts(problem.workload, problem.roles, bound.einsum, tensor.id);
   find_steps(problem, bound, &tensor);

@@ -35,7 +35,8 @@ struct LocalTensor {
   /// per local variable: as a tile held for several steps sees it (held_relevance)
   std::vector<Relevance> held;
   /// per local variable: the rank that a fully relevant variable walks, or -1 (also where it reads
-  /// ahead of the tensor's producer, so that it can share no loop over it)
+  /// ahead of the tensor's producer, so that it can share no loop over it). A diagonal, which walks
+  /// several at once, has a number of its own: none of them, and no less than there are ranks
   std::vector<std::int32_t> rank_of;
   /// per local variable: some Einsum reads other slices in a step than the step writes; the steps
   /// cannot be spread over instances

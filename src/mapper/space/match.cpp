@@ -86,10 +86,12 @@ class Matcher {
   }
 
   /// Of the rank that a loop walks (TensorRoles::rank_classes); nothing where none of its tensors
-  /// says.
+  /// says, as of diagonals.
   std::optional<std::uint32_t> class_of(const SpineLoop& loop) const {
     for (const auto& [tensor, rank] : loop.ranks)
-      if (rank >= 0) return roles_.rank_classes[tensor.index()][static_cast<std::size_t>(rank)];
+      if (const auto& classes = roles_.rank_classes[tensor.index()];
+          rank >= 0 && static_cast<std::size_t>(rank) < classes.size())
+        return classes[static_cast<std::size_t>(rank)];
     return std::nullopt;
   }
 

@@ -17,6 +17,7 @@
 #include "mapper/compound/part_tree.h"
 #include "mapper/compound/polish.h"
 #include "mapper/request/constraint_check.h"
+#include "mapper/request/overridden_rules.h"
 #include "mapper/request/refusal.h"
 #include "mapper/request/search_space.h"
 #include "sluice/mapper/incumbent.h"
@@ -86,7 +87,8 @@ class CompoundSearch {
     parallel_for(options_.threads, groups_.size(), [&](std::size_t g) {
       if (is_cancelled(control_.cancel)) return;
       groups_[g].slice = compound::slice(problem_, groups_[g].group);
-      groups_[g].bounds = concurrent_bounds(groups_[g].slice, factors_of(options_));
+      if (has_bounds_)
+        groups_[g].bounds = concurrent_bounds(groups_[g].slice, factors_of(options_));
     });
     // Long groups first: what they cost tells which short ones can be left out.
     std::stable_sort(groups_.begin(), groups_.end(),
@@ -340,6 +342,7 @@ class CompoundSearch {
       guarantee.kind = GuaranteeKind::kOptimal;
       return guarantee;
     }
+    if (!has_bounds_) return guarantee;
     guarantee.kind = GuaranteeKind::kGap;
     // Whoever cancelled it knows a bound; that of tiles takes a while.
     const CostBounds bounds = result.cancelled ? concurrent_bounds(problem_)
@@ -392,6 +395,9 @@ class CompoundSearch {
   std::vector<SearchedGroup> groups_;
   bool is_cut_short_ = false;  ///< longer groups than those in `groups_` are not looked at
   bool is_complete_ = false;
+  /// Bounds are about mappings that meet the rules of memories (`keep`); constraints may override
+  /// these.
+  const bool has_bounds_ = !may_override_keep(problem_, options_.constraints);
 };
 
 }  // namespace

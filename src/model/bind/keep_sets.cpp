@@ -25,13 +25,24 @@ std::string place(const Workload& workload, const Arch& arch, EinsumId einsum,
   return arch[component].name + " for the Einsum " + workload[einsum].name;
 }
 
-/// What names mean in one Einsum, memories being what `held` says at the time.
+/// The memory further out than `component` that a name in its rules means.
+std::optional<ComponentId> memory_of(const Arch& arch, ComponentId component,
+                                     const std::string& name) {
+  const auto memory = find_component(arch, memory_name(name));
+  if (!memory || !arch[*memory].holds_tensors() || memory->index() >= component.index())
+    return std::nullopt;
+  return memory;
+}
+
+/// What names mean in a component's rules for one Einsum, memories being what `held` says at the
+/// time.
 ExpressionScope keep_scope(const Workload& workload, const Arch& arch, const TensorRoles& roles,
-                           EinsumId einsum, const std::vector<TensorMask>& held) {
-  const auto extra = [&](const std::string& name) -> std::optional<ExpressionValue> {
-    const auto memory = find_component(arch, memory_name(name));
-    if (!memory || !arch[*memory].holds_tensors()) return std::nullopt;
-    return ExpressionValue(NameSet{held[memory->index()]});
+                           EinsumId einsum, ComponentId component,
+                           const std::vector<TensorMask>& held) {
+  const auto extra = [&arch, component,
+                      &held](const std::string& name) -> std::optional<ExpressionValue> {
+    const auto memory = memory_of(arch, component, name);
+    return memory ? std::optional(ExpressionValue(NameSet{held[memory->index()]})) : std::nullopt;
   };
   return tensor_set_scope(workload, roles, einsum, extra);
 }
@@ -60,8 +71,9 @@ Result<TensorMask> rule_value(const BoundProblem& problem, EinsumId einsum, Comp
                               const KeepRule& rule, const Expression& expression,
                               const std::vector<TensorMask>& held) {
   if (rule.table.empty()) {
-    return evaluate_set(expression, problem.workload, problem.arch, einsum, component,
-                        keep_scope(problem.workload, problem.arch, problem.roles, einsum, held));
+    return evaluate_set(
+        expression, problem.workload, problem.arch, einsum, component,
+        keep_scope(problem.workload, problem.arch, problem.roles, einsum, component, held));
   }
   const std::size_t n_tensors = problem[einsum].tensors.size();
   std::size_t entry = 0;
@@ -77,13 +89,13 @@ Result<KeepRule> make_keep_rule(const Expression& expression, const Workload& wo
                                 ComponentId component) {
   KeepRule rule;
   for (const std::string& name : expression.names()) {
-    const auto memory = find_component(arch, memory_name(name));
-    if (!memory || !arch[*memory].holds_tensors()) continue;
+    const auto memory = memory_of(arch, component, name);
+    if (!memory) continue;
     if (std::find(rule.depends_on.begin(), rule.depends_on.end(), *memory) == rule.depends_on.end())
       rule.depends_on.push_back(*memory);
   }
   std::vector<TensorMask> held(arch.components.size(), 0);
-  const ExpressionScope scope = keep_scope(workload, arch, roles, einsum, held);
+  const ExpressionScope scope = keep_scope(workload, arch, roles, einsum, component, held);
   // One evaluation finds every mistake: unknown names and wrong types do not depend on the choice.
   auto value = evaluate_set(expression, workload, arch, einsum, component, scope);
   if (!value) return tl::unexpected(value.error());

@@ -7,13 +7,6 @@
 namespace sluice::referee {
 namespace {
 
-std::uint64_t mask_of(const std::vector<TensorId>& universe, const std::vector<TensorId>& set) {
-  std::uint64_t mask = 0;
-  for (std::size_t i = 0; i < universe.size(); ++i)
-    if (std::find(set.begin(), set.end(), universe[i]) != set.end()) mask |= std::uint64_t{1} << i;
-  return mask;
-}
-
 ExpressionValue value_of(const Expression& expression, const ExpressionScope& scope) {
   auto value = expression.evaluate(scope);
   SLUICE_CHECK(value.has_value(), expression.to_string() + ": " + value.error().message);
@@ -22,19 +15,11 @@ ExpressionValue value_of(const Expression& expression, const ExpressionScope& sc
 
 }  // namespace
 
-Facts::Facts(const Workload& workload, const Arch& arch, const HeldTensors& held)
-    : workload_(workload), arch_(arch), held_(held), roles_(tensor_roles(workload)) {}
+Facts::Facts(const Workload& workload, const Arch& arch)
+    : workload_(workload), arch_(arch), roles_(tensor_roles(workload)) {}
 
 ExpressionScope Facts::scope(EinsumId einsum) {
-  return tensor_set_scope(
-      workload_, roles_, einsum,
-      [this, einsum](const std::string& name) -> std::optional<ExpressionValue> {
-        const auto component = find_component(arch_, name);
-        if (!component) return std::nullopt;
-        const auto held = held_.find({einsum, *component});
-        if (held == held_.end()) return NameSet{};
-        return NameSet{mask_of(tensors_of(workload_[einsum]), held->second)};
-      });
+  return tensor_set_scope(workload_, roles_, einsum);
 }
 
 std::vector<TensorId> Facts::tensors_in(EinsumId einsum, const Expression& set) {

@@ -9,14 +9,11 @@
 
 namespace sluice::referee {
 
-/// The memories that hold each Einsum's tensors in a mapping, for expressions that name a memory.
-using HeldTensors = std::map<std::pair<EinsumId, ComponentId>, std::vector<TensorId>>;
-
 /// The architecture's expressions, evaluated one by one when somebody asks. A name that nothing
 /// defines is the caller's mistake: InternalError.
 class Facts {
  public:
-  Facts(const Workload& workload, const Arch& arch, const HeldTensors& held);
+  Facts(const Workload& workload, const Arch& arch);
 
   /// Whether one spatial dimension multicasts or reduces a tensor.
   bool may_reuse(EinsumId einsum, ComponentId component, std::size_t dimension, TensorId tensor);
@@ -35,7 +32,6 @@ class Facts {
 
   const Workload& workload_;
   const Arch& arch_;
-  HeldTensors held_;
   TensorRoles roles_;
   std::map<std::tuple<EinsumId, ComponentId, std::size_t>, std::vector<TensorId>> reused_;
   std::map<std::tuple<EinsumId, ComponentId, TensorId>, double> bits_;

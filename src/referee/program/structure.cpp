@@ -375,12 +375,4 @@ void check_structure(const Workload& workload, const Arch& arch, const Mapping& 
         SharedLoopCheck(workload, arch, program, complaints).run(order[maker], order[reader]);
 }
 
-HeldTensors held_tensors(const Program& program) {
-  HeldTensors held;
-  for (const auto& [einsum, path] : program.paths)
-    for (const auto& [tensor, links] : path.links)
-      for (const Link& link : links) held[{einsum, link.storage->component}].push_back(tensor);
-  return held;
-}
-
 }  // namespace sluice::referee

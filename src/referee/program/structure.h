@@ -22,7 +22,4 @@ void check_supported(const Workload& workload, const Mapping& mapping, Complaint
 void check_structure(const Workload& workload, const Arch& arch, const Mapping& mapping,
                      const Program& program, Facts& facts, Complaints& complaints);
 
-/// The tensors that each memory holds for each Einsum.
-HeldTensors held_tensors(const Program& program);
-
 }  // namespace sluice::referee

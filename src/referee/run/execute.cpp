@@ -231,7 +231,7 @@ Execution execute(const Workload& workload, const Arch& arch, const Mapping& map
   execution.complaints = complaints.list();
   if (!complaints.empty()) return execution;
   const referee::Program program = referee::make_program(workload, arch, mapping);
-  referee::Facts facts(workload, arch, referee::held_tensors(program));
+  referee::Facts facts(workload, arch);
   referee::check_structure(workload, arch, mapping, program, facts, complaints);
   execution.complaints = complaints.list();
   if (!complaints.empty()) return execution;

@@ -438,11 +438,21 @@ class Summary {
     return problem_.einsums.size() > 1 && !(bounds == concurrent_bounds(problem_));
   }
 
+  /// Whether it is below what holds where memories keep what their rules ask for.
+  static bool breaks_rules(const Cost& cost) {
+    const auto is_below = [](double cost, double bound) { return cost < bound * (1 - 1e-9); };
+    return is_below(cost.energy_j, cost.bounds.energy_floor_j) ||
+           is_below(cost.latency_s, std::max(cost.bounds.compute_s, cost.bounds.memory_s));
+  }
+
   void bounds(const Cost& cost) {
     const double roofline = std::max(cost.bounds.compute_s, cost.bounds.memory_s);
-    heading("Bounds", are_sequential(cost.bounds)
-                          ? "that no mapping with one Einsum at a time can beat"
-                          : "that no mapping can beat");
+    heading(
+        "Bounds",
+        breaks_rules(cost)
+            ? "of mappings that meet the rules of all memories (`keep`), which this one does not"
+        : are_sequential(cost.bounds) ? "that no mapping with one Einsum at a time can beat"
+                                      : "that no mapping can beat");
     if (roofline > 0)
       field("latency",
             fmt::format("{}, from {} (compute {}, memory {}){}", si(roofline, "s"),

@@ -82,6 +82,7 @@ const std::vector<NamedExtra>& named_extras() {
       {"operands", &Extras::operands},
       {"backs", &Extras::backs},
       {"free_ends", &Extras::free_ends},
+      {"diagonals", &Extras::diagonals},
   };
   return extras;
 }
@@ -97,6 +98,7 @@ Extras extras_of(const ProblemSpec& spec) {
     extras.several_makers = extras.several_makers || einsum.name == "LAST";
     extras.copies = extras.copies || einsum.name.starts_with("COPY");
     extras.operands = extras.operands || einsum.inputs.size() > 2;
+    extras.diagonals = extras.diagonals || einsum.name == "DIAGONAL";
   }
   extras.stepped_usage = demands_usage(spec) && is_recurrent(spec);
   extras.weights_apart = has_weights_apart(spec);

@@ -75,6 +75,31 @@ class EinsumExtras {
     spec_.einsums.back().bounds = {"0 <= r_x < 2", "0 <= s_x < 2"};
   }
 
+  /// O[d] = T[d,d] · V[d] of two ranks of a tensor, then perhaps another one, or who reads it; or a
+  /// diagonal of zeros and T[m,n] summed over n, D[m,m], then perhaps who reads all of it, or only
+  /// that.
+  void diagonal() {
+    auto& [rows, of_rows] = source_.projection[source_.projection.size() - 2];
+    auto& [columns, of_columns] = source_.projection.back();
+    if (dice_.chance(30)) return write_diagonal(rows, of_rows);
+    spec_.rank_sizes.emplace_back("DX", std::min(size_of(rows), size_of(columns)));
+    AccessSpec result{"O", source_.projection};
+    result.projection.pop_back();
+    result.projection.back() = {"DX", "d_x"};
+    of_rows = of_columns = "d_x";
+    std::vector<AccessSpec> inputs = {source_};
+    if (dice_.chance(50)) inputs.push_back({"V", {{"DX", "d_x"}}});
+    add("DIAGONAL", inputs, result);
+    if (inputs.size() > 1) spec_.einsums.back().weight = "V";
+    if (dice_.chance(30)) return;
+    AccessSpec other = result;
+    other.tensor = "P";
+    if (dice_.chance(50))
+      add("SECOND", {source_, result}, other);
+    else
+      add("READ", {result}, other);
+  }
+
   /// O[p,n] = sum over r of T[p+r,n] · V[p+r,n]: one loop moves the windows of two inputs.
   void correlation() {
     auto& [rank, index] = source_.projection[static_cast<std::size_t>(dice_.below(2))];
@@ -204,6 +229,17 @@ class EinsumExtras {
       visit(window, index[0] == '2' ? 2 : 1, size_of(rank),
             size_of(einsum.output.projection[r].first));
     }
+  }
+
+  void write_diagonal(const std::string& rank, const std::string& index) {
+    spec_.rank_sizes.emplace_back("DX", size_of(rank));
+    spec_.rank_sizes.emplace_back("DY", size_of(rank));
+    spec_.filled = {"D"};
+    add("DIAGONAL", {source_}, {"D", {{"DX", index}, {"DY", index}}});
+    if (dice_.chance(30)) return;
+    const bool reads_all = dice_.chance(50);
+    add("READ", {{"D", {{"DX", "d_x"}, {"DY", reads_all ? "e_x" : "d_x"}}}},
+        {"O", {{"DX", "d_x"}}});
   }
 
   AccessSpec output(const std::string& name) const { return {name, source_.projection}; }
@@ -645,6 +681,8 @@ void add_extras(ProblemSpec& spec, std::uint64_t seed, const Extras& extras) {
   Dice parts(seed ^ 0x7F4A7C159E3779B9ULL);  // so that seeds without parts stay what they were
   if (extras.several_makers && parts.chance(10))
     EinsumExtras(parts, spec).parts();
+  else if (Dice own(seed ^ 0x2B5A5D6C8F3E1A97ULL); extras.diagonals && own.chance(8))
+    EinsumExtras(own, spec).diagonal();
   else
     add_einsums(dice, spec, extras);
   if (extras.inner_persistent && dice.chance(12)) add_persistent(dice, spec);

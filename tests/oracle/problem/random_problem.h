@@ -144,10 +144,11 @@ struct Extras {
   bool operands = false;          ///< Einsums of three to five inputs
   bool backs = false;             ///< `back` of memories further in
   bool free_ends = false;         ///< no time in the outermost memory and the computes
+  bool diagonals = false;         ///< one variable walks two ranks of a tensor
 };
 inline constexpr Extras kAllExtras = {true, true, true, true, true, true, true, true,
                                       true, true, true, true, true, true, true, true,
-                                      true, true, true, true, true, true, true};
+                                      true, true, true, true, true, true, true, true};
 
 /// Those in which `fused` proves its optimum: elsewhere it proves a bound.
 inline constexpr Extras kProvenExtras = [] {
@@ -168,7 +169,7 @@ bool is_recurrent(const ProblemSpec& spec);
 
 /// Which of the kinds that strangers brought a problem is of: cycles, windowed_outputs,
 /// shared_windows, ports, leakage, networks, many_loops, arrays, several_makers, stepped_usage,
-/// whole_actions, weights_apart (of cycles), copies, operands, backs, free_ends.
+/// whole_actions, weights_apart (of cycles), copies, operands, backs, free_ends, diagonals.
 Extras extras_of(const ProblemSpec& spec);
 
 /// The problem of one seed.

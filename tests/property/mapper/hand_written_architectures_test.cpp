@@ -649,6 +649,21 @@ arch:
 )yaml");
 }
 
+// d walks both ranks of T: no loop over one of them, which the maker of T has, is one over d.
+// Without that `fused` took the loop over j for both.
+TEST(HandWrittenArchitecture, ADiagonalIsNoRank) {
+  expect_brute_force_agreement(R"yaml(workload:
+  rank_sizes: {I: 2, J: 2, K: 1}
+  bits_per_value: {All: 8}
+  einsums: ["T[i,j] = A[i,k] * B[k,j]", "Z[d] = T[I:d,J:d] * C[d]"]
+arch:
+  nodes:
+  - !Memory {name: Main, size: inf, tensors: {keep: ~Intermediates, may_keep: All}, actions: [{name: read, energy: 9, throughput: 1}, {name: write, energy: 9, throughput: 1}]}
+  - !Memory {name: Buffer, size: inf, tensors: {may_keep: All}, spatial: [{name: x, fanout: 2}], actions: [{name: read, energy: 1, throughput: 9}, {name: write, energy: 1, throughput: 9}]}
+  - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
+)yaml");
+}
+
 // Three ports take 4 s, in which everything leaks 48 J; two take 6 s and leak 72 J. The bound of
 // what an Einsum costs at least counted the leakage twice, so that three ports seemed no better.
 TEST(HandWrittenArchitecture, LeaksLessWhereItIsQuicker) {

@@ -48,9 +48,10 @@ TEST(DrawnKinds, AreEachATwentiethOfTheProblems) {
     for (const auto& extra : oracle::named_extras())
       drawn[extra.name] += extras.*extra.drawn ? 1 : 0;
   }
-  for (const char* kind : {"windowed_outputs", "shared_windows", "ports", "leakage", "networks",
-                           "many_loops", "cycles", "several_makers", "stepped_usage",
-                           "whole_actions", "weights_apart", "copies", "operands"})
+  for (const char* kind :
+       {"windowed_outputs", "shared_windows", "ports", "leakage", "networks", "many_loops",
+        "cycles", "several_makers", "stepped_usage", "whole_actions", "weights_apart", "copies",
+        "operands", "backs", "free_ends", "diagonals"})
     EXPECT_GE(drawn[kind], kDraws / 20) << kind;
 }
 

@@ -96,6 +96,28 @@ TEST(ArchReader, WarnsOfKindsThatAreNeverCalled) {
             "point computes");
 }
 
+TEST(ArchReader, WarnsOfAMemoryCalledAsATensorIs) {
+  const std::string actions =
+      "size: inf, actions: [{name: read, energy: 1, throughput: 1}, "
+      "{name: write, energy: 1, throughput: 1}]";
+  const auto warnings_of = [&](const std::string& inner, const std::string& innermost) {
+    const auto specs = load_specs_from_text(
+        {{"all.yaml",
+          "workload:\n  rank_sizes: {M: 2}\n  bits_per_value: {All: 8}\n  einsums: "
+          "['Z[m] = A[m] * W[m]']\narch:\n  nodes:\n  - !Memory {name: D, tensors: {keep: All}, " +
+              actions + "}\n  - !Memory {name: " + inner + ", tensors: {may_keep: All}, " +
+              actions + "}\n  - !Memory {name: " + innermost + ", tensors: {keep: W}, " + actions +
+              "}\n" + kCompute}},
+        {});
+    return specs ? specs->warnings : Diagnostics{{.message = "no specs"}};
+  };
+  EXPECT_TRUE(warnings_of("Buffer", "W").empty());  // further in: the tensor is meant
+  const Diagnostics warnings = warnings_of("W", "Buffer");
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings.front().message, "'W' is the memory here, and what it holds, not the tensor");
+  EXPECT_EQ(warnings.front().location.line, 9);
+}
+
 TEST(ArchReader, ReadsNetworks) {
   const Arch arch = arch_of(
       "arch:\n  nodes:\n  - !Network {name: NoC, topology: torus, channel_width: 256, "

@@ -270,6 +270,19 @@ TEST(KeepRules, NameAMemoryThatBacksUnlessOneFurtherOutKeepsTheTensor) {
             "A must be backed by RF and is backed by DRAM.\n");
 }
 
+// RF stands further in than Buffer and is called as a tensor is: Buffer's rule means the tensor.
+TEST(KeepRules, NameMemoriesFurtherOutAlone) {
+  const Workload w = square_product();
+  Arch arch = three_levels();
+  arch.components[1] = memory("Buffer", "inf", "B", 1, 1);
+  arch.components[2].name = "B";
+  const BoundProblem problem = bound(w, arch);
+  const std::vector<TensorMask> held(arch.components.size(), 0);
+  const auto sets = keep_sets(problem, EinsumId(0), ComponentId(1), held);
+  ASSERT_TRUE(sets.has_value());
+  EXPECT_EQ(sets->must, TensorMask{1} << problem.einsums[0].local_tensor[1]);
+}
+
 // T stays in RF: it does not pass the toll.
 TEST(KeepRules, OfATollConcernWhatIsBackedFurtherOut) {
   const Workload w =
