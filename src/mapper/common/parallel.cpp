@@ -1,16 +1,17 @@
 #include "mapper/common/parallel.h"
 
 #include <algorithm>
-
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 
 #ifdef __SANITIZE_THREAD__
 #include <thread>
 #include <vector>
 #else
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #endif
@@ -63,8 +64,11 @@ void run_on_threads(int threads, std::size_t count, Guarded& body) {
 #else
 
 void run_on_threads(int threads, std::size_t count, Guarded& body) {
-  const tbb::global_control allow_more_than_cores(tbb::global_control::max_allowed_parallelism,
-                                                  static_cast<std::size_t>(threads));
+  // Of several at a time the least counts, so that searches side by side would share one's threads.
+  std::optional<tbb::global_control> allow_more_than_cores;
+  if (threads > tbb::info::default_concurrency())
+    allow_more_than_cores.emplace(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(threads));
   tbb::task_arena arena(threads);
   // Bodies are whole searches, of very different length: one at a time to whoever is free.
   arena.execute([&] {
