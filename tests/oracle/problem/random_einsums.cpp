@@ -275,7 +275,7 @@ void add_of_one_kind(Dice& dice, ProblemSpec& spec, const Extras& extras) {
     EinsumExtras(dice, spec).pooling();
   } else if (extras.normalisations && kind >= 42 && kind < 50) {
     EinsumExtras(dice, spec).normalise();
-  } else if (extras.shared_windows && kind >= 50 && kind < 66) {
+  } else if (extras.shared_windows && kind >= 50 && kind < 69) {
     EinsumExtras(dice, spec).correlation();
   }
 }
