@@ -30,12 +30,7 @@ status 1.
   --seconds T       stop after so long
   --evaluations E   size of the problems: at most so many mappings priced (default 4000); the same
                     seed with another E is another problem
-  --extras LIST     which kinds of special input to draw, of tolls, behaviours, free_orders,
-                    inner_persistent, double_variables, recurrences, cycles, normalisations,
-                    windowed_outputs, shared_windows, ports, leakage, networks,
-                    many_loops, arrays, several_makers, stepped_usage, whole_actions,
-                    weights_apart, copies, operands, backs, free_ends, diagonals; or
-                    none (default: all)
+  --extras LIST     which kinds of special input to draw, of those below, or none (default: all)
   --compound        the mapper `compound` on small cascades on clusters and cores (of the options, it
                     knows --cases, --seed, --seconds, --evaluations, --print and
                     --keep-going)
@@ -46,7 +41,15 @@ status 1.
   --print           print each problem before it is compared
   --execute N       run N mappings of each problem literally and compare them with the model
   --problem FILE    one problem from a spec file (workload, arch, mapper) instead
+Kinds of special input:
 )";
+
+std::string help() {
+  std::string text = kHelp;
+  for (const auto& extra : sluice::oracle::named_extras())
+    text += fmt::format("  {}\n", extra.name);
+  return text;
+}
 
 struct Arguments {
   std::uint64_t cases = 1000;
@@ -63,7 +66,7 @@ struct Arguments {
 };
 
 [[noreturn]] void refuse(const std::string& message) {
-  fmt::print(stderr, "{}\n{}", message, kHelp);
+  fmt::print(stderr, "{}\n{}", message, help());
   std::exit(2);
 }
 
@@ -90,7 +93,7 @@ void read_switch(Arguments& arguments, const std::string& name) {
   } else if (name == "--print") {
     arguments.print = true;
   } else {
-    fmt::print("{}", kHelp);
+    fmt::print("{}", help());
     std::exit(0);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "frontend/arch/arch_reader.h"
 #include "frontend/names/expression_names.h"
+#include "sluice/arch/memory_further_out.h"
 #include "sluice/model/binding.h"
 
 namespace sluice {
@@ -83,11 +84,9 @@ class ExpressionChecker {
 
   /// What a memory holds is chosen by the mapping; any set has the right type.
   std::optional<ExpressionValue> memory_tensors(const std::string& name) const {
-    const auto component = find_component(arch_, name);
-    if (!component || !arch_[*component].holds_tensors() || !source_->knows_memories)
-      return std::nullopt;
+    if (!source_->knows_memories) return std::nullopt;
     const auto own = find_component(arch_, source_->component);
-    return own && own->index() <= component->index() ? std::nullopt : std::optional(NameSet{});
+    return own && memory_further_out(arch_, *own, name) ? std::optional(NameSet{}) : std::nullopt;
   }
 
   /// A memory where none is known, or none that stands so far in.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "model/bind/keep_rule.h"
+#include "sluice/arch/memory_further_out.h"
 #include "sluice/model/binding.h"
 
 namespace sluice {
@@ -25,15 +26,6 @@ std::string place(const Workload& workload, const Arch& arch, EinsumId einsum,
   return arch[component].name + " for the Einsum " + workload[einsum].name;
 }
 
-/// The memory further out than `component` that a name in its rules means.
-std::optional<ComponentId> memory_of(const Arch& arch, ComponentId component,
-                                     const std::string& name) {
-  const auto memory = find_component(arch, memory_name(name));
-  if (!memory || !arch[*memory].holds_tensors() || memory->index() >= component.index())
-    return std::nullopt;
-  return memory;
-}
-
 /// What names mean in a component's rules for one Einsum, memories being what `held` says at the
 /// time.
 ExpressionScope keep_scope(const Workload& workload, const Arch& arch, const TensorRoles& roles,
@@ -41,7 +33,7 @@ ExpressionScope keep_scope(const Workload& workload, const Arch& arch, const Ten
                            const std::vector<TensorMask>& held) {
   const auto extra = [&arch, component,
                       &held](const std::string& name) -> std::optional<ExpressionValue> {
-    const auto memory = memory_of(arch, component, name);
+    const auto memory = memory_further_out(arch, component, memory_name(name));
     return memory ? std::optional(ExpressionValue(NameSet{held[memory->index()]})) : std::nullopt;
   };
   return tensor_set_scope(workload, roles, einsum, extra);
@@ -89,7 +81,7 @@ Result<KeepRule> make_keep_rule(const Expression& expression, const Workload& wo
                                 ComponentId component) {
   KeepRule rule;
   for (const std::string& name : expression.names()) {
-    const auto memory = memory_of(arch, component, name);
+    const auto memory = memory_further_out(arch, component, memory_name(name));
     if (!memory) continue;
     if (std::find(rule.depends_on.begin(), rule.depends_on.end(), *memory) == rule.depends_on.end())
       rule.depends_on.push_back(*memory);

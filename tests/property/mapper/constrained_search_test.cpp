@@ -29,6 +29,19 @@ arch:
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 )";
 
+struct Asked {
+  BoundProblem problem;
+  MapperOptions options;  ///< with the constraints
+};
+
+Asked asked(const std::string& yaml) {
+  const auto specs = load_specs_from_text({{"problem.yaml", yaml}}, {});
+  if (!specs) throw std::runtime_error(to_string(specs.error().front()));
+  MapperOptions options;
+  options.constraints = specs->constraints.value();
+  return {bind(*specs->workload, *specs->arch).value(), options};
+}
+
 struct Found {
   Specs specs;
   tl::expected<MapperResult, NoMapping> result;
@@ -144,11 +157,9 @@ TEST(ConstrainedSearch, NamesTheConstraintThatLeavesNothing) {
   EXPECT_EQ(found.result.error().reason.substr(0, wanted.size()), wanted);
 }
 
-/// A node that stands above the loops which it sinks through counts where it is written, and takes
-/// the room that it has further in.
 // H has mappings alone; Inner has no room for Y, A and Z with two values of k each.
 TEST(ConstrainedSearch, NamesTheEinsumThatHasNoMappingAlone) {
-  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  auto [problem, options] = asked(R"yaml(workload:
   rank_sizes: {M: 2, K: 6, N: 12}
   bits_per_value: {All: 4}
   renames: {weight: W | V}
@@ -161,14 +172,8 @@ arch:
   - !Compute {name: MAC, actions: [{name: compute, energy: 1, throughput: 1}]}
 constraints:
   tiles: [{name: pairs, memory: Inner, rank_variable: k, tile_shape: 2}]
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs.has_value());
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem.has_value());
-  MapperOptions options;
-  options.constraints = *specs->constraints;
-  const auto found = run_mapper(*standard_mappers().find("fused"), *problem, options, {});
+)yaml");
+  const auto found = run_mapper(*standard_mappers().find("fused"), problem, options, {});
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(
       found.error().reason,
@@ -179,7 +184,7 @@ constraints:
 // Constraints take all tensors but T past G, which is slow and dear: what no mapping that meets G's
 // `keep` is below is no bound here.
 TEST(ConstrainedSearch, BoundsNothingWhereAConstraintCountsMoreThanKeep) {
-  const auto specs = load_specs_from_text({{"problem.yaml", R"yaml(workload:
+  auto [problem, options] = asked(R"yaml(workload:
   rank_sizes: {M: 40, N: 6, K: 60}
   bits_per_value: {All: 8}
   einsums: ["T[m,n] = A[m,k] * B[k,n]", "Z[m,k] = T[m,n] * C[n,k]"]
@@ -191,24 +196,20 @@ arch:
   - !Compute {name: M, actions: [{name: compute, energy: 0.0001, throughput: 1}]}
 constraints:
   storage: [{memory: G, forbid: A | B | C | Z}]
-)yaml"}},
-                                          {});
-  ASSERT_TRUE(specs.has_value());
-  const auto problem = bind(*specs->workload, *specs->arch);
-  ASSERT_TRUE(problem.has_value());
-  MapperOptions options;
-  options.constraints = *specs->constraints;
+)yaml");
   options.objectives = {Objective::kEnergy};
   options.budget_evaluations = 500;  // ends the search before its space does
   for (const LatencyPolicy policy : {LatencyPolicy::kOverlap, LatencyPolicy::kStaged}) {
     options.policy = policy;
-    const auto found = run_mapper(*standard_mappers().find("compound"), *problem, options, {});
+    const auto found = run_mapper(*standard_mappers().find("compound"), problem, options, {});
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->guarantee.kind, GuaranteeKind::kNone)
         << found->mappings.at(0).cost.energy_j << " J, bound " << found->guarantee.bound << " J";
   }
 }
 
+/// A node that stands above the loops which it sinks through counts where it is written, and takes
+/// the room that it has further in.
 TEST(ConstrainedSearch, ATileThatSinksNeedsNoRoom) {
   const Found found = map_with(R"(  tiles: [{memory: Local, rank_variable: m, minimum: 8}]
   storage: [{memory: Local, keep: [A]}]
